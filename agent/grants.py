@@ -46,18 +46,16 @@ class Grants:
 
     def change(self, _: Kind, change: Change) -> None:
         """Take in what a reflection of the pods tells."""
-        if isinstance(change, Replaced):
+        if isinstance(change, Replaced | Absent):
             self._pods.clear()
             self._names.clear()
+        if isinstance(change, Replaced):
             for body in change.items:
                 self._put(body)
         elif isinstance(change, Put):
             self._put(change.body)
         elif isinstance(change, Removed):
             self._remove(change.body)
-        elif isinstance(change, Absent):
-            self._pods.clear()
-            self._names.clear()
 
     def pod(self, uid: str) -> PodOnNode | None:
         """The pod that control groups call `uid`."""

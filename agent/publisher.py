@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pydantic import ValidationError
@@ -100,11 +101,8 @@ class Publisher:
         target = Target("", node.name)
         status = {"status": devices.model_dump(mode="json", by_alias=True, exclude_none=True)}
         if self._owner == node.uid:
-            try:
+            with suppress(NotFound):
                 await self._cluster.apply(GPU_NODE_STATUSES, target, status, MANAGER, "status")
-            except NotFound:
-                pass
-            else:
                 self.writes += 1
                 return
         await self._cluster.apply(GPU_NODE_STATUSES, target, _object(node), MANAGER)

@@ -92,10 +92,10 @@ def trace_of(case: Case, fabric: Fabric) -> Trace:
     node for every GPU.
     """
     if case.trace == "kalos":
-        found = kalos.Kalos().read()
+        found = kalos.trace()
     else:
         days = 2 if case.quick else 7
-        whole = philly.Philly().read()
+        whole = philly.trace()
         found = whole.busiest(days * DAY, worth=lambda job: job.size * job.duration)
         found = found.sized(Sizes.NODE_PER_GPU, NODE)
     gpus = sum(node.allocatable.gpus for node in fabric.nodes.values())

@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from fourleaf.cli.cluster.connection import connected
+from fourleaf.cli.cluster.read_cluster import ClusterAccess, read_live
+
 if TYPE_CHECKING:
     from fourleaf.model.snapshot import Snapshot
 
@@ -40,7 +43,6 @@ def _snapshot(ctx: typer.Context) -> Snapshot:
     """What the files on the command line hold, else the cluster."""
     import asyncio
 
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess, read_live
     from fourleaf.model.readers import open_paths, read
 
     given = ctx.params
@@ -50,8 +52,6 @@ def _snapshot(ctx: typer.Context) -> Snapshot:
     reach = ClusterAccess(given.get("kubeconfig"), given.get("context"))
 
     async def observed() -> Snapshot:
-        from fourleaf.cli.cluster.connection import connected
-
         async with connected(reach.kubeconfig, reach.context) as cluster:
             return (await read_live(cluster, reach)).reading().snapshot
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,33 +19,22 @@ class OutputFormat(StrEnum):
     YAML = "yaml"
 
 
-Files = Annotated[
-    list[str],
-    typer.Option(
-        "-f",
-        "--filename",
-        metavar="PATH",
-        help="Manifests as kubectl prints them: a file, a folder, or - for stdin. Repeatable.",
-    ),
-]
+def filename(help: str) -> Any:  # noqa: A002 - as in typer
+    """The option `-f`."""
+    return typer.Option("-f", "--filename", metavar="PATH", help=help)
+
+
+MANIFESTS = "Manifests as kubectl prints them: a file, a folder, or - for stdin. Repeatable."
+Files = Annotated[list[str], filename(MANIFESTS)]
 PlanFiles = Annotated[
     list[str] | None,
-    typer.Option(
-        "-f",
-        "--filename",
-        metavar="PATH",
-        help="Manifests as kubectl prints them: a file, a folder, or - for stdin. Repeatable. "
-        "Without it, what the cluster of the kubeconfig holds.",
-    ),
+    filename(f"{MANIFESTS} Without it, what the cluster of the kubeconfig holds."),
 ]
 MaybeFiles = Annotated[
     list[str] | None,
-    typer.Option(
-        "-f",
-        "--filename",
-        metavar="PATH",
-        help="Where the config is: a file, a folder, or - for stdin. Without it, the config in "
-        "force in the cluster of the kubeconfig.",
+    filename(
+        "Where the config is: a file, a folder, or - for stdin. Without it, the config in "
+        "force in the cluster of the kubeconfig."
     ),
 ]
 Output = Annotated[OutputFormat, typer.Option("-o", "--output", help="How to print the plan.")]

@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import aiohttp
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import ConfigDict, Field, ValidationError
 from yarl import URL
 
-from fourleaf.dashboard.views.view import View
+from fourleaf.dashboard.view import View
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
 PATH = "/cycles"
@@ -29,12 +28,10 @@ FRESH_SECONDS = 1.0
 Text = Annotated[str, Field(max_length=4096)]
 
 
-class _CyclesPart(BaseModel):
+class _CyclesPart(View):
     """Unknown fields are left alone: the scheduler may be of a newer version."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="ignore", alias_generator=to_camel, validate_by_name=True
-    )
+    model_config = ConfigDict(extra="ignore")
 
 
 class StageView(_CyclesPart):
@@ -164,7 +161,6 @@ async def _fetched(session: aiohttp.ClientSession, server: str) -> _Answer | str
 
 def _read(url: str, content: bytes) -> _Answer | str:
     try:
-        document: Any = orjson.loads(content)
-        return _Answer.model_validate(document)
+        return _Answer.model_validate(orjson.loads(content))
     except (orjson.JSONDecodeError, ValidationError):
         return f"{url} is not the address of a scheduler"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from fourleaf.dashboard.solver_pool import SolverPool
 from fourleaf.dashboard.sources.source import ClusterMoment
+from fourleaf.dashboard.views.gang import unbound
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.previews.drain import Drained, drained, emptied
 from fourleaf.model.snapshot import Snapshot
@@ -24,7 +25,7 @@ async def emptying(moment: ClusterMoment, pool: SolverPool, nodes: Sequence[str]
     """Let the repair empty `nodes`. Raises `BusyError`."""
     snapshot = emptied(moment, nodes)
     plan = await pool.repair(snapshot)
-    over = {one.gang.key: _whole(one.gang) for one in snapshot.standing}
+    over = {one.gang.key: unbound(one.gang) for one in snapshot.standing}
     restarts = {key: over[key] for key in plan.restarts}
     return Emptied(drained(moment, nodes, snapshot, plan), restarts)
 
@@ -52,15 +53,6 @@ def afterwards(snapshot: Snapshot, gone: Emptied) -> Snapshot:
     )
     waits = (_bound(one, targets) for one in snapshot.gangs if one.key not in gone.restarts)
     return replace(snapshot, running=running, gangs=(*waits, *gone.restarts.values()))
-
-
-def _whole(gang: Gang) -> Gang:
-    """`gang` with all members to be placed."""
-    roles = (
-        replace(role, pods=(*(pod for pod, _ in role.bound), *role.pods), bound=())
-        for role in gang.roles
-    )
-    return replace(gang, roles=tuple(roles))
 
 
 def _bound(gang: Gang, targets: dict[tuple[str, str], str]) -> Gang:

@@ -15,10 +15,6 @@ BEAT_SECONDS = 15.0
 """Seconds after which an idle reader is sent a beat, so that proxies stay."""
 
 
-def _always() -> bool:
-    return True
-
-
 class FullError(Exception):
     """Too many pages are open."""
 
@@ -69,7 +65,7 @@ class Hub:
         return reader
 
     async def read(
-        self, greeting: Callable[[], bytes], still: Callable[[], bool] = _always
+        self, greeting: Callable[[], bytes], still: Callable[[], bool] = lambda: True
     ) -> AsyncGenerator[bytes]:
         """`greeting`, then whatever is sent, until the hub closes or the reader goes.
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from fourleaf.dashboard.emptied_nodes import emptying
 from fourleaf.dashboard.solver_pool import SolverPool
 from fourleaf.dashboard.sources.source import ClusterMoment, ClusterSource
-from fourleaf.dashboard.views.view import View
+from fourleaf.dashboard.view import View
 from fourleaf.dashboard.what_if import Name
 from fourleaf.model.documents.relocation import defrag_document, drain_document
 from fourleaf.model.previews.defrag import gathered, gathering, movers

@@ -12,6 +12,7 @@ from fourleaf.dashboard.cycles import CyclesView, SchedulerCycles
 from fourleaf.dashboard.previews import DefragQuestion, DrainQuestion, defrag_preview, drain_preview
 from fourleaf.dashboard.queue_plan import QueuePlans
 from fourleaf.dashboard.solver_pool import SolverPool
+from fourleaf.dashboard.sources.history import HistoryView
 from fourleaf.dashboard.sources.source import ClusterSource
 from fourleaf.dashboard.start_times import MOST_GANGS, StartTimes
 from fourleaf.dashboard.views.fabric import FabricMap, FabricView
@@ -25,7 +26,6 @@ from fourleaf.dashboard.views.gang import (
     why_view,
 )
 from fourleaf.dashboard.views.gangs import GangsView, gangs_view
-from fourleaf.dashboard.views.history import HistoryView, history_view
 from fourleaf.dashboard.views.marks import Marks
 from fourleaf.dashboard.views.node import NodeView, node_view
 from fourleaf.dashboard.views.queue import QueueView, queue_view
@@ -103,7 +103,8 @@ class DashboardService:
             fabric = moment.snapshot.fabric
             taken = (pod.node for pod in moment.snapshot.running if pod.gang == key)
             here = {fabric.leaves[fabric.leaf_of[n]].name for n in taken if n in fabric.leaf_of}
-            snapshot = closed(alone[0], frozenset(here))
+            shut = [n.name for leaf in fabric.leaves if leaf.name in here for n in leaf.nodes]
+            snapshot = closed(alone[0], shut)
             plan = await self._pool.plan(snapshot)
         place = next((one for one in plan.placements if one.gang == key), None)
         waits = next((one for one in plan.waiting if one.gang == key), None)
@@ -122,7 +123,7 @@ class DashboardService:
                 pods += [name for role in gang.roles for name in role.pods]
         if not pods:
             return None
-        return history_view(await self.source.history(key, pods))
+        return await self.source.history(key, pods)
 
     async def cycles(self) -> CyclesView:
         """The newest cycles of the scheduler."""

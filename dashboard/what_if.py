@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -12,8 +12,8 @@ from pydantic import Field
 from fourleaf.dashboard.emptied_nodes import afterwards, emptying
 from fourleaf.dashboard.solver_pool import SolverPool
 from fourleaf.dashboard.sources.source import ClusterMoment, ClusterSource
-from fourleaf.dashboard.views.gang import PlaceView, WhyView, place_view, why_view
-from fourleaf.dashboard.views.view import View
+from fourleaf.dashboard.view import View
+from fourleaf.dashboard.views.gang import PlaceView, WhyView, closed, place_view, why_view
 from fourleaf.model.config.spec import BUILT_IN_TERMS
 from fourleaf.model.documents.relocation import drain_document
 from fourleaf.model.extensions import Extensions, unknown_weights
@@ -22,6 +22,7 @@ from fourleaf.model.plan import Plan
 from fourleaf.model.previews.places import nodes_of
 from fourleaf.model.problems import BadInput, Problem, Severity
 from fourleaf.model.readers import Source
+from fourleaf.model.scores.comparison import PlannedSnapshot
 from fourleaf.model.snapshot import Snapshot
 
 MOST_MANIFEST_CHARACTERS = 256 * 1024
@@ -86,14 +87,6 @@ class TriedView(View):
     gangs: tuple[Difference, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A snapshot and its plan."""
-
-    snapshot: Snapshot
-    plan: Plan
-
-
 async def tried(
     source: ClusterSource,
     moment: ClusterMoment,
@@ -109,33 +102,15 @@ async def tried(
         pasted = Source(PASTED, question.manifest.encode())
         snapshot = await pool.read(lambda: source.beside([pasted]))
         need_few(snapshot)
-    changed = weighted(without(snapshot, names), question.weights)
+    changed = weighted(closed(snapshot, names) if names else snapshot, question.weights)
     emptied = None
     if question.empty and names:
         asked = replace(moment, snapshot=weighted(moment.snapshot, question.weights))
         gone = await emptying(asked, pool, names)
         changed, emptied = afterwards(changed, gone), drain_document(gone.drained)
-    before = Planned(moment.snapshot, await pool.plan(moment.snapshot))
-    after = Planned(changed, await pool.plan(changed))
+    before = PlannedSnapshot(moment.snapshot, await pool.plan(moment.snapshot))
+    after = PlannedSnapshot(changed, await pool.plan(changed))
     return _answer(before, after, names, emptied)
-
-
-def without(snapshot: Snapshot, nodes: tuple[str, ...]) -> Snapshot:
-    """`snapshot`, in which no new pod may come to `nodes`; what runs there stays."""
-    if not nodes:
-        return snapshot
-    shut = frozenset(nodes)
-    fabric = snapshot.fabric
-    leaves = tuple(
-        replace(
-            leaf,
-            nodes=tuple(
-                replace(node, cordoned=True) if node.name in shut else node for node in leaf.nodes
-            ),
-        )
-        for leaf in fabric.leaves
-    )
-    return replace(snapshot, fabric=replace(fabric, leaves=leaves))
 
 
 def weighted(snapshot: Snapshot, weights: Mapping[str, Decimal]) -> Snapshot:
@@ -177,7 +152,10 @@ def _problem(field: str, value: str, message: str, advice: str) -> Problem:
 
 
 def _answer(
-    before: Planned, after: Planned, names: tuple[str, ...], emptied: dict[str, Any] | None
+    before: PlannedSnapshot,
+    after: PlannedSnapshot,
+    names: tuple[str, ...],
+    emptied: dict[str, Any] | None,
 ) -> TriedView:
     plan = after.plan
     waits = {gang.key for gang in before.snapshot.gangs}
@@ -206,7 +184,7 @@ def _answer(
     )
 
 
-def _places(planned: Planned) -> dict[GangKey, PlaceView]:
+def _places(planned: PlannedSnapshot) -> dict[GangKey, PlaceView]:
     placements = planned.plan.placements
     return {one.gang: place_view(planned.snapshot, one) for one in placements}
 

@@ -119,37 +119,24 @@ class Trace:
         best = max(starts, key=lambda start: (sum(counts[start : start + width]), -start))
         return self.window(best * step, seconds)
 
-    def whole_nodes(self, gpus: int) -> Trace:
-        """The same jobs on nodes of their own: ceil(GPUs / `gpus`) pods of `gpus` GPUs each.
-
-        Jobs without GPUs are left out.
-        """
-        jobs = tuple(
-            replace(job, pods=-(-job.size // gpus), gpus=gpus, share=WHOLE)
-            for job in self.jobs
-            if job.size
-        )
-        return replace(self, source=f"{self.source}; every job on whole nodes", jobs=jobs)
-
-    def node_per_gpu(self, gpus: int) -> Trace:
-        """The same jobs scaled up: a pod on a node of `gpus` GPUs for each GPU.
-
-        Jobs without GPUs are left out.
-        """
-        jobs = tuple(
-            replace(job, pods=job.size, gpus=gpus, share=WHOLE) for job in self.jobs if job.size
-        )
-        return replace(self, source=f"{self.source}; a node for every GPU", jobs=jobs)
-
     def sized(self, sizes: Sizes, gpus: int) -> Trace:
-        """The same jobs with other sizes, on nodes of `gpus` GPUs."""
+        """The same jobs with other sizes, each pod on a node of its own of `gpus` GPUs.
+
+        That are ceil(GPUs / `gpus`) pods, or one for each GPU. Jobs without GPUs are left out.
+        """
         match sizes:
             case Sizes.ASKED:
                 return self
             case Sizes.WHOLE_NODES:
-                return self.whole_nodes(gpus)
+                said, per_pod = "every job on whole nodes", gpus
             case Sizes.NODE_PER_GPU:
-                return self.node_per_gpu(gpus)
+                said, per_pod = "a node for every GPU", 1
+        jobs = tuple(
+            replace(job, pods=-(-job.size // per_pod), gpus=gpus, share=WHOLE)
+            for job in self.jobs
+            if job.size
+        )
+        return replace(self, source=f"{self.source}; {said}", jobs=jobs)
 
     def at_load(self, load: float, gpus: int) -> Trace:
         """The same jobs and durations, arrivals drawn together or apart until `load` is offered.

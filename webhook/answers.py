@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from typing import Any
 
 import orjson
 
 from fourleaf.model.problems import PRINTED, Problem
+from fourleaf.model.readers.objects.manifest import Body
 from fourleaf.webhook.review import API_VERSION, KIND
 
 MOST_WARNINGS = 8
 """Warnings in one answer; more would not help."""
 WARNING_WIDTH = 240
 
-Body = dict[str, Any]
 Patch = list[Body]
 
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any
 
 import structlog
 
 from fourleaf.k8s_bridge.cache.config_watcher import START, ConfigState, folded
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, GPU_CLAIMS
-from fourleaf.k8s_bridge.cluster.protocol import Cluster
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
 from fourleaf.k8s_bridge.informers import Absent, Change, Put, Removed, Replaced, Selection, reflect
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.config.spec import CONFIG_MAP
 from fourleaf.webhook.metrics import WebhookMetrics
 from fourleaf.webhook.state import State
-
-Body = dict[str, Any]
 
 CONFIG = "config"
 """What lacks until the first answer about the config."""

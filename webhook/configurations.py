@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from fourleaf.model.crds.api import GROUP
 from fourleaf.model.crds.api import VERSION as CRD_VERSION
 from fourleaf.model.crds.claim import CLAIM
 from fourleaf.model.devices.held_devices import PREFIX as OWNED
 from fourleaf.model.readers.objects.annotations import PREFIX as WISHES
+from fourleaf.model.readers.objects.manifest import Body
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 from fourleaf.model.readers.pods.pods import DEFAULT_SCHEDULER as NO_SCHEDULER
 from fourleaf.webhook.decide import Route
@@ -25,8 +25,6 @@ from fourleaf.webhook.names import (
     SERVICE_PORT,
 )
 from fourleaf.webhook.settings import DEFAULTS
-
-Body = dict[str, Any]
 
 TIMEOUT_SECONDS = 5
 """Seconds; a review takes a few milliseconds."""
@@ -54,32 +52,11 @@ def configurations(deployment: Deployment) -> list[Body]:
     validating: list[Body] = []
     for strict in (True, False):
         mutating += [
-            _hook(
-                deployment,
-                strict,
-                "default",
-                Route.MUTATE_DEFAULT,
-                _PODS,
-                _takes(deployment),
-            ),
-            _hook(
-                deployment,
-                strict,
-                "pods",
-                Route.MUTATE,
-                _PODS_AND_EPHEMERAL,
-                _ours(deployment),
-            ),
+            _hook(deployment, strict, "default", Route.MUTATE_DEFAULT, _PODS, _takes(deployment)),
+            _hook(deployment, strict, "pods", Route.MUTATE, _PODS_AND_EPHEMERAL, _ours(deployment)),
         ]
         validating += [
-            _hook(
-                deployment,
-                strict,
-                "pods",
-                Route.VALIDATE,
-                _ALL_OF_PODS,
-                _concerns(deployment),
-            ),
+            _hook(deployment, strict, "pods", Route.VALIDATE, _ALL_OF_PODS, _concerns(deployment)),
             _hook(deployment, strict, "claims", Route.VALIDATE, _CLAIMS, ""),
         ]
     for hook in mutating:

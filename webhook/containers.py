@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-Body = dict[str, Any]
+from fourleaf.model.readers.objects.manifest import Body
 
 KINDS = ("containers", "initContainers", "ephemeralContainers")
 

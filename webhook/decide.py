@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from fourleaf.model.crds.api import GROUP
 from fourleaf.model.problems import Problem
-from fourleaf.model.readers.objects.manifest import Manifest
+from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.webhook.answers import Patch, allowed, impossible, refused, warning_of
 from fourleaf.webhook.containers import spec_of
@@ -19,8 +18,6 @@ from fourleaf.webhook.settings import Settings
 from fourleaf.webhook.validate.claim_objects import check_claim_object
 from fourleaf.webhook.validate.pods import check_pod
 from fourleaf.webhook.validate.review_subject import PodSubject
-
-Body = dict[str, Any]
 
 PODS = ("", "pods")
 EPHEMERAL = ("", "pods/ephemeralcontainers")

@@ -6,17 +6,16 @@ so that a newer server can send more.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from fourleaf.model.readers.objects.manifest import Body
 from fourleaf.model.readers.text.json import BadText, parse
 
 API_VERSION = "admission.k8s.io/v1"
 KIND = "AdmissionReview"
-
-Body = dict[str, Any]
 
 
 class Malformed(Exception):

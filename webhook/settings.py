@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from fourleaf.model.config.spec import Spec
-
-Body = dict[str, Any]
+from fourleaf.model.readers.objects.manifest import Body
 
 DEFAULTS = Spec()
 

@@ -70,12 +70,11 @@ class AmdsmiReader:
             message = f"AMD SMI does not answer: {_line(error)}. {_ADVICE}"
             return Reading(SOURCE, fault=Fault("DriverUnavailable", clipped(message)))
         found = self._numbered(handles)
-        version = ""
-        for device in found.values():
-            version = version or _known(self._ask("amdsmi_get_gpu_driver_info", device.handle), "")
+        drivers = (self._ask("amdsmi_get_gpu_driver_info", one.handle) for one in found.values())
+        versions = (_named((one or {}).get("driver_version")) for one in drivers)
         return Reading(
             SOURCE,
-            version,
+            next(filter(None, versions), ""),
             tuple(self._gpu(index, device) for index, device in found.items()),
             tuple(self._links(found)),
             tuple(p for index, device in found.items() for p in self._processes(index, device)),
@@ -111,9 +110,9 @@ class AmdsmiReader:
             where = pci.address(str(self._ask("amdsmi_get_gpu_device_bdf", handle) or ""))
             hip = (self._ask("amdsmi_get_gpu_enumeration_info", handle) or {}).get("hip_id")
             devices.append(_Device(handle, where, hip if isinstance(hip, int) else None))
-        numbers = {device.hip for device in devices}
-        if None not in numbers and len(numbers) == len(devices):
-            return {device.hip: device for device in sorted(devices, key=_hip)}  # type: ignore[misc]
+        numbered = {device.hip: device for device in devices if device.hip is not None}
+        if len(numbered) == len(devices):
+            return dict(sorted(numbered.items()))
         return dict(enumerate(sorted(devices, key=lambda device: device.address)))
 
     def _gpu(self, index: int, device: _Device) -> Gpu:
@@ -186,14 +185,6 @@ class AmdsmiReader:
             for one in listed
         }
         return [found[pid] for pid in sorted(found)]
-
-
-def _hip(device: _Device) -> int:
-    return device.hip or 0
-
-
-def _known(info: Mapping[str, Any] | None, otherwise: str) -> str:
-    return _named((info or {}).get("driver_version")) or otherwise
 
 
 def _named(text: Any) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fourleaf.simulator.readers import openb_nodes, openb_pods
-from fourleaf.simulator.readers.folder import rows
+from fourleaf.simulator.readers.folder import read
 
 FILES = (openb_nodes.FILE, openb_pods.FILE)
 WHOLE = 1000
@@ -53,7 +53,7 @@ def machines() -> list[Machine]:
     """The nodes with GPUs. Raises `NoData`."""
     return [
         Machine(int(row["cpu_milli"]), int(row["memory_mib"]), int(row["gpu"]), row["model"])
-        for row in rows(openb_nodes.FILE)
+        for row in read(openb_nodes.FILE, dict)
     ]
 
 
@@ -67,7 +67,7 @@ def pods() -> list[Pod]:
             int(row["gpu_milli"]) if int(row["num_gpu"]) else WHOLE,
             frozenset(filter(None, row["gpu_spec"].split("|"))),
         )
-        for row in rows(openb_pods.FILE)
+        for row in read(openb_pods.FILE, dict)
     ]
 
 

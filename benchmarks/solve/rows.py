@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from benchmarks.solve.measure import Instances
 from fourleaf.simulator.fabric_shape import Shape
 from fourleaf.simulator.readers import kalos, lingjun
+from fourleaf.simulator.readers.folder import read
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,9 @@ class Row:
     def instances(self) -> Instances:
         """The family of instances; reads the data where the row is `real`."""
         if self.real:
-            return Instances(lingjun.shape(self.nodes), self.gangs, sizes=kalos.sizes())
+            # One node for each worker, in the order of the file.
+            sizes = list(read(kalos.FILE, lambda row: int(row["gpu_workers"])))
+            return Instances(lingjun.shape(self.nodes), self.gangs, sizes=sizes)
         return Instances(Shape.regular(self.nodes), self.gangs, self.parts)
 
 

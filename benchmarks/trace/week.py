@@ -12,8 +12,8 @@ from benchmarks.sources import code_of
 from fourleaf.simulator.measures.summary import summarise
 from fourleaf.simulator.measures.tables import percent
 from fourleaf.simulator.options import BackfillOptions, ReplayOptions
+from fourleaf.simulator.readers import philly
 from fourleaf.simulator.readers.catalogue import fabric
-from fourleaf.simulator.readers.philly import Philly
 from fourleaf.simulator.replay import replay
 from fourleaf.simulator.trace import DAY
 
@@ -64,7 +64,7 @@ def line(one: Week) -> str:
 
 
 def _replayed() -> Week:
-    trace = Philly().read().busiest(DAYS * DAY)
+    trace = philly.trace().busiest(DAYS * DAY)
     ground = fabric(FABRIC)
     wall, cpu = time.perf_counter(), _cpu()
     record = replay(trace, ground, ReplayOptions(backfill=BackfillOptions(enabled=True)))

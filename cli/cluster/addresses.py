@@ -1,12 +1,16 @@
-"""Addresses to listen on, as options give them, and what is said where one cannot be had."""
+"""Addresses to listen on, as options give them, and serving there until a signal to stop."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING
+import asyncio
+import signal
+from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack, suppress
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+from fourleaf.cli.bad_input import bad_input
 
 if TYPE_CHECKING:
     from fourleaf.k8s_bridge.runtime.http.listener import AddressTaken
@@ -31,23 +35,37 @@ def health_address(listen: str | None) -> Address | None:
     return Address(*address(listen, HEALTH_OPTION)) if listen else None
 
 
-@asynccontextmanager
-async def listening(server: PageServer, option: str = "--listen") -> AsyncIterator[None]:
-    """The server, listening. Raises `BadInput` where its address cannot be had."""
+async def serve_until_stopped(
+    server: PageServer, probes: PageServer | None, work: Callable[[], Coroutine[Any, Any, None]]
+) -> None:
+    """Do `work` until SIGTERM or SIGINT, while `server`, and `probes` where given, listen.
+
+    Raises `BadInput` where an address cannot be had.
+    """
     from fourleaf.k8s_bridge.runtime.http.listener import AddressTaken
 
     async with AsyncExitStack() as stack:
-        try:
-            await stack.enter_async_context(server)
-        except AddressTaken as error:
-            raise taken(error, option) from error
-        yield
+        for one, option in ((server, "--listen"), (probes, HEALTH_OPTION)):
+            try:
+                if one is not None:
+                    await stack.enter_async_context(one)
+            except AddressTaken as error:
+                raise taken(error, option) from error
+        task = asyncio.create_task(work())
+        on_signal(task.cancel)
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+def on_signal(stop: Callable[[], object]) -> None:
+    """Have SIGTERM and SIGINT call `stop`."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
 
 
 def taken(error: AddressTaken, option: str = "--listen") -> BadInput:
     """What to raise where an address cannot be listened at."""
-    from fourleaf.model.problems import BadInput, Problem, Severity
-
     advice = f"Choose another address with {option} HOST:PORT."
     said = f"cannot listen: {error.strerror or error}"
-    return BadInput([Problem(Severity.ERROR, option, "", "", error.where, said, advice)])
+    return bad_input(option, said, advice, value=error.where)

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fourleaf.cli.cluster.connection import own_namespace, refused
 
 if TYPE_CHECKING:
-    from fourleaf.k8s_bridge.cluster.protocol import Cluster
+    from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
     from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.extensions import Extensions
     from fourleaf.model.problems import Problem
 
-Body = dict[str, Any]
 INSTALLED_NAMESPACE = "fourleaf-system"
 """Where the manifests of this repository put the scheduler."""
 
@@ -79,6 +78,19 @@ async def read_config_in_force(cluster: Cluster, where: str, namespace: str) -> 
             return ConfigInForce(source, (_with(body, config),), problems)
     nowhere = f"{BUILT_IN}, for no Lease {CONFIG_LEASE} of {', '.join(homes)} keeps a good one"
     return ConfigInForce(nowhere, (), problems)
+
+
+async def config_objects(cluster: Cluster, where: str, namespace: str) -> list[Body]:
+    """The ConfigMap of the scheduler as it stands, if any. Raises `BadInput`."""
+    from fourleaf.k8s_bridge.cluster.errors import ClusterError
+    from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
+    from fourleaf.model.problems import BadInput
+
+    try:
+        body = await _config_map(cluster, namespace)
+    except ClusterError as error:
+        raise BadInput([refused(error, where, "get", CONFIG_MAPS)]) from error
+    return [body] if body else []
 
 
 async def _config_map(cluster: Cluster, namespace: str) -> Body | None:

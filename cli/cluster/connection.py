@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fourleaf.cli.bad_input import bad_input
+
 if TYPE_CHECKING:
     from fourleaf.k8s_bridge.cluster.errors import ClusterError
     from fourleaf.k8s_bridge.cluster.kinds import Kind
@@ -23,15 +25,11 @@ async def connected(kubeconfig: str | None, context: str | None) -> AsyncIterato
     """A client of the cluster. Raises `BadInput` where there are no usable credentials."""
     from fourleaf.k8s_bridge.cluster.errors import ClusterError
     from fourleaf.k8s_bridge.cluster.live import connect
-    from fourleaf.model.problems import BadInput, Problem, Severity
 
     try:
         cluster = await connect(kubeconfig, context)
     except ClusterError as error:
-        where = named(kubeconfig)
-        raise BadInput(
-            [Problem(Severity.ERROR, where, "", "", "", str(error), ELSEWHERE)]
-        ) from error
+        raise bad_input(named(kubeconfig), str(error), ELSEWHERE) from error
     try:
         yield cluster
     finally:

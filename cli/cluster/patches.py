@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from fourleaf.cli.cluster.connection import refused
 
 if TYPE_CHECKING:
-    from fourleaf.cli.cluster.read_cluster import Body, ClusterAccess
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.k8s_bridge.cluster.kinds import Kind
-    from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
+    from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
     from fourleaf.model.problems import Problem
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.cluster.config_in_force import (
     NO_CONFIG,
     ConfigInForce,
@@ -17,13 +18,13 @@ from fourleaf.cli.cluster.connection import connected, named, refused
 
 if TYPE_CHECKING:
     from fourleaf.k8s_bridge.cluster.kinds import Kind
-    from fourleaf.k8s_bridge.cluster.protocol import Cluster, Listing
+    from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
     from fourleaf.model.config.owner_kinds import OwnerKind
     from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.problems import Problem
     from fourleaf.model.readers import InputReading, Source
 
-Body = dict[str, Any]
+T = TypeVar("T")
 CLUSTER = "cluster"
 """What problems name as the source of live objects."""
 
@@ -40,6 +41,15 @@ class ClusterAccess:
     def name(self) -> str:
         """What messages call the cluster."""
         return named(self.kubeconfig)
+
+    def ask(self, work: Callable[[Cluster], Coroutine[Any, Any, T]]) -> T:
+        """What `work` comes to on a client of the cluster. Raises `BadInput` without one."""
+
+        async def asked() -> T:
+            async with connected(self.kubeconfig, self.context) as cluster:
+                return await work(cluster)
+
+        return asyncio.run(asked())
 
 
 @dataclass(frozen=True)
@@ -74,12 +84,7 @@ def observe(reach: ClusterAccess, leases_in: str | None = None) -> Live:
 
     Raises `BadInput` where it cannot be reached or does not let us.
     """
-    return asyncio.run(_observe(reach, leases_in))
-
-
-async def _observe(reach: ClusterAccess, leases_in: str | None) -> Live:
-    async with connected(reach.kubeconfig, reach.context) as cluster:
-        return await read_live(cluster, reach, leases_in)
+    return reach.ask(lambda cluster: read_live(cluster, reach, leases_in))
 
 
 async def read_live(cluster: Cluster, reach: ClusterAccess, leases_in: str | None = None) -> Live:
@@ -128,7 +133,8 @@ async def read_live(cluster: Cluster, reach: ClusterAccess, leases_in: str | Non
         unanswered = [one for one in problems if not one.object]
         raise BadInput(unanswered[:1] or dict.fromkeys(problems))
     if not any(body["kind"] == NODES.name for body in found):
-        raise BadInput([_no_nodes(reach.name)])
+        advice = "Check that the context is the one you mean."
+        raise bad_input(reach.name, "the cluster has no node", advice, about="Node")
     return Live(tuple(without_idle_owners(CLUSTER, found)), time.time(), tuple(leases), in_force)
 
 
@@ -138,18 +144,19 @@ async def _first(cluster: Cluster, kinds: Sequence[Kind]) -> list[Body]:
 
     for kind in kinds:
         try:
-            return _whole(kind, await cluster.list(kind))
+            return typed(kind, (await cluster.list(kind)).items)
         except NotFound:
             continue
     return []
 
 
 async def _labelled(cluster: Cluster, kind: Kind, namespace: str, labels: str) -> list[Body]:
-    return _whole(kind, await cluster.list(kind, namespace, labels))
+    return typed(kind, (await cluster.list(kind, namespace, labels)).items)
 
 
-def _whole(kind: Kind, listing: Listing) -> list[Body]:
-    return [{**body, "apiVersion": kind.api_version, "kind": kind.name} for body in listing.items]
+def typed(kind: Kind, bodies: Iterable[Body]) -> list[Body]:
+    """`bodies` with their kind, which lists leave out."""
+    return [{**body, "apiVersion": kind.api_version, "kind": kind.name} for body in bodies]
 
 
 def _owner_kinds(config: list[Body]) -> tuple[OwnerKind, ...]:
@@ -162,10 +169,3 @@ def _owner_kinds(config: list[Body]) -> tuple[OwnerKind, ...]:
     inventory = Inventory(Report())
     inventory.take([Source(CLUSTER, objects=config)])
     return read_config(inventory).config.spec.owner_kinds
-
-
-def _no_nodes(where: str) -> Problem:
-    from fourleaf.model.problems import Problem, Severity
-
-    advice = "Check that the context is the one you mean."
-    return Problem(Severity.ERROR, where, "Node", "", "", "the cluster has no node", advice)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from fourleaf.model.problems import BadInput
+from fourleaf.cli.bad_input import bad_input
 
 PATH = "/status"
 ANSWER_SECONDS = 10.0
 """Seconds for an answer."""
+_WRONG = "Name the address where `fourleaf run` listens."
 
 
 def fetch_status(server: str) -> dict[str, Any]:
@@ -20,24 +20,15 @@ def fetch_status(server: str) -> dict[str, Any]:
 
     url = server.rstrip("/") + PATH
     if not url.startswith(("http://", "https://")):
-        raise _bad(server, "is not a URL", "Give one such as http://127.0.0.1:8080.")
+        raise bad_input(server, "is not a URL", "Give one such as http://127.0.0.1:8080.")
     try:
         with urlopen(url, timeout=ANSWER_SECONDS) as answer:  # noqa: S310 - of http and https alone
             document = json.loads(answer.read())
     except (OSError, HTTPException) as error:
         advice = "Check that a scheduler listens there; kubectl port-forward may be needed."
-        raise _bad(url, f"does not answer: {error}", advice) from error
+        raise bad_input(url, f"does not answer: {error}", advice) from error
     except ValueError as error:
-        raise _bad(url, f"does not answer in JSON: {error}", _WRONG) from error
+        raise bad_input(url, f"does not answer in JSON: {error}", _WRONG) from error
     if not isinstance(document, dict) or document.get("kind") != "Status":
-        raise _bad(url, "is not the status of a scheduler", _WRONG)
+        raise bad_input(url, "is not the status of a scheduler", _WRONG)
     return document
-
-
-_WRONG = "Name the address where `fourleaf run` listens."
-
-
-def _bad(url: str, message: str, advice: str) -> BadInput:
-    from fourleaf.model.problems import BadInput, Problem, Severity
-
-    return BadInput([Problem(Severity.ERROR, url, "", "", "", message, advice)])

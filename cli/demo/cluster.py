@@ -63,13 +63,15 @@ class Twin:
     async def submit(self, cast: DemoGang) -> None:
         """Create the pods of a gang, but for those that come late."""
         self.casts[cast.key] = cast
-        await self._create(cast, self._pods(cast)[: cast.pods - cast.late])
+        there = self._pods(cast)[: cast.pods - cast.late]
+        await actors.submit(self.cluster, cast.key.namespace, there)
 
     async def complete(self, key: GangKey) -> None:
         """Create the pods that were late."""
         cast = self.casts[key]
         self.casts[key] = replace(cast, late=0)
-        await self._create(cast, self._pods(cast)[cast.pods - cast.late :])
+        late = self._pods(cast)[cast.pods - cast.late :]
+        await actors.submit(self.cluster, key.namespace, late)
 
     def end(self, key: GangKey) -> None:
         """Let all pods of a gang end well."""
@@ -120,9 +122,6 @@ class Twin:
             if cast.leaf:
                 body["spec"]["nodeSelector"] = {actors.LEAF: cast.leaf}
         return bodies
-
-    async def _create(self, cast: DemoGang, bodies: list[Body]) -> None:
-        await actors.submit(self.cluster, cast.key.namespace, bodies)
 
 
 def ended(pod: Body) -> bool:

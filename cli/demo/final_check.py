@@ -9,7 +9,6 @@ import orjson
 
 from fourleaf.cli.demo.cluster import GPUS, LEAF_SIZE, Twin, ended
 from fourleaf.k8s_bridge.cluster.kinds import LEASES
-from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.ledger.names import CONTENT, GANG, PAGE, RECORD
 from fourleaf.model.devices.held_devices import DEVICES
 
@@ -63,15 +62,11 @@ def _records(twin: Twin) -> Iterator[str]:
                 if entry.get("lease"):
                     yield f"page {name} still points to {entry['lease']}"
                 written.update(uid for _, uid, *_ in entry["members"])
-    live = Counter(_uid(pod) for pod in twin.live())
+    live = Counter(str(pod["metadata"]["uid"]) for pod in twin.live())
     for uid in live - written:
         yield f"pod {uid} runs but is on no page"
     for uid in written - live:
         yield f"pod {uid} is on a page but does not run"
-
-
-def _uid(pod: Body) -> str:
-    return str(pod["metadata"]["uid"])
 
 
 def counted(twin: Twin) -> list[str]:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from fourleaf.cli.bad_input import bad_input
+from fourleaf.cli.cluster.read_cluster import observe
 from fourleaf.cli.output.console import print_problems
 
 if TYPE_CHECKING:
@@ -57,7 +59,6 @@ def reading_of(
         reading = read_files(files, now)
         need_nodes(reading.snapshot, files)
         return reading
-    from fourleaf.cli.cluster.read_cluster import observe
 
     live = observe(reach)
     print_problems(live.config.warnings)
@@ -91,18 +92,5 @@ def need_nodes(snapshot: Snapshot, files: Sequence[str]) -> None:
     """Raise `BadInput` where there is nothing to plan on, as when only a Job was given."""
     if snapshot.fabric.leaves:
         return
-    from fourleaf.model.problems import BadInput, Problem, Severity
-
-    raise BadInput(
-        [
-            Problem(
-                Severity.ERROR,
-                ", ".join(files),
-                "Node",
-                "",
-                "",
-                "the input holds no node to plan on",
-                "Add them: kubectl get nodes,pods -A -o json > now.json, then -f now.json.",
-            )
-        ]
-    )
+    advice = "Add them: kubectl get nodes,pods -A -o json > now.json, then -f now.json."
+    raise bad_input(", ".join(files), "the input holds no node to plan on", advice, about="Node")

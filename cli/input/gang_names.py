@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.input.not_a_gang import Said, not_a_gang
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ def _not_one(
 ) -> BadInput:
     from difflib import get_close_matches
 
-    from fourleaf.model.problems import BadInput, Problem, Severity
-
     if there is not None:
         message, advice = there
     elif found:
@@ -48,4 +47,4 @@ def _not_one(
             for one in get_close_matches(text.rpartition("/")[2], list(by_name), NEAR_NAMES)
         ]
         advice = f"Perhaps {', '.join(close)}?" if close else "See `fourleaf queue` for names."
-    return BadInput([Problem(Severity.ERROR, where, f"Gang {text}", "", "", message, advice)])
+    return bad_input(where, message, advice, about=f"Gang {text}")

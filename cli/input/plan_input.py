@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from fourleaf.cli.cluster.read_cluster import observe
 from fourleaf.cli.input.files import need_nodes, need_terms, open_files
 from fourleaf.cli.output.console import print_problems
 from fourleaf.cli.output.progress import Progress
@@ -52,7 +53,6 @@ class Input:
         given = open_files(self.files)
         if self.files and not self.live:
             return GatheredInput(self, None, given)
-        from fourleaf.cli.cluster.read_cluster import observe
         from fourleaf.model.problems import BadInput
 
         try:

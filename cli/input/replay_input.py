@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from fourleaf.cli.bad_input import bad_input
+from fourleaf.cli.input.files import need_nodes, need_terms, read_files
+from fourleaf.cli.output.console import print_problems
+
 if TYPE_CHECKING:
     from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.fabric import Fabric
@@ -58,7 +62,7 @@ def trace_of(
 
     nodes = [node.allocatable.gpus for node in ground.nodes.values()]
     try:
-        trace = TRACES[name].read()
+        trace = TRACES[name]()
     except NoData as error:
         raise _refused(error) from error
     if days is not None:
@@ -86,16 +90,12 @@ def need_fitting(asked: Sequence[ReplayOptions]) -> None:
 
 def _refused(error: Exception) -> BadInput:
     """Bad input from a message of which the second line is the advice."""
-    from fourleaf.model.problems import BadInput, Problem, Severity
-
     message, _, advice = str(error).partition("\n")
-    return BadInput([Problem(Severity.ERROR, "replay", "", "", "", message, advice)])
+    return bad_input("replay", message, advice)
 
 
 def snapshot_of(files: Sequence[str], duration: int) -> tuple[Trace, Fabric, SchedulerConfig]:
     """What is in the files of a snapshot, and its config. Raises `BadInput`."""
-    from fourleaf.cli.input.files import need_nodes, read_files
-    from fourleaf.cli.output.console import print_problems
     from fourleaf.simulator.readers import snapshot as reader
 
     reading = read_files(files)
@@ -105,6 +105,18 @@ def snapshot_of(files: Sequence[str], duration: int) -> tuple[Trace, Fabric, Sch
     return reader.trace_of(snapshot, duration), snapshot.fabric, snapshot.config
 
 
+def read_config(path: str | None, otherwise: SchedulerConfig | None = None) -> SchedulerConfig:
+    """The config in the file `path`, without one `otherwise`, or the default. Raises `BadInput`."""
+    from fourleaf.model.config.spec import SchedulerConfig
+    from fourleaf.model.extensions import Extensions
+
+    if path is None:
+        return otherwise or SchedulerConfig()
+    reading = read_files([path])
+    need_terms(reading.snapshot.config, reading.config_source, Extensions())
+    return reading.snapshot.config
+
+
 def config_of(
     path: str | None, found: SchedulerConfig | None, patience: float, slack: int | None
 ) -> SchedulerConfig:
@@ -112,15 +124,7 @@ def config_of(
 
     Raises `BadInput`.
     """
-    from fourleaf.cli.input.files import need_terms, read_files
-    from fourleaf.model.config.spec import SchedulerConfig
-    from fourleaf.model.extensions import Extensions
-
-    config = found or SchedulerConfig()
-    if path is not None:
-        reading = read_files([path])
-        config = reading.snapshot.config
-        need_terms(config, reading.config_source, Extensions())
+    config = read_config(path, found)
     spec = config.spec
     solver = spec.solver.model_copy(update={"time_limit_seconds": patience})
     changes: dict[str, object] = {"solver": solver}

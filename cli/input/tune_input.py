@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from fourleaf.cli.bad_input import bad_input
+from fourleaf.cli.input.replay_input import FABRIC_OF, need_one_of, read_config
 
+if TYPE_CHECKING:
     from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.problems import BadInput
     from fourleaf.simulator.tuning.task import TuningTask
@@ -22,7 +23,6 @@ USUAL = "kalos"
 
 def settled(config: str | None, slack: int | None, **told: Any) -> TuningTask:
     """The task that the options name, every name checked. Raises `BadInput` and usage errors."""
-    from fourleaf.cli.input.replay_input import FABRIC_OF, need_one_of
     from fourleaf.simulator.readers.catalogue import TRACES
     from fourleaf.simulator.trace import Sizes
     from fourleaf.simulator.tuning import knobs, objectives
@@ -68,15 +68,7 @@ def _need_fabric(name: str) -> None:
 
 def _config(path: str | None, slack: int | None) -> SchedulerConfig:
     """The config to start from. Raises `BadInput`."""
-    from fourleaf.cli.input.files import need_terms, read_files
-    from fourleaf.model.config.spec import SchedulerConfig
-    from fourleaf.model.extensions import Extensions
-
-    config = SchedulerConfig()
-    if path is not None:
-        reading = read_files([path])
-        config = reading.snapshot.config
-        need_terms(config, reading.config_source, Extensions())
+    config = read_config(path)
     if slack is None:
         return config
     topology = config.spec.topology.model_copy(update={"window_slack": slack})
@@ -125,13 +117,5 @@ def _masked(text: str) -> str:
     return re.sub(r"(://[^:/@\s]*):[^@\s]*@", r"\1:***@", text)
 
 
-def unwritable(path: Path, error: OSError) -> BadInput:
-    """That `path` cannot be written."""
-    advice = "Name a place that can be written."
-    return _problem("", str(path), f"cannot be written: {error.strerror}", advice)
-
-
 def _problem(field: str, value: str, message: str, advice: str) -> BadInput:
-    from fourleaf.model.problems import BadInput, Problem, Severity
-
-    return BadInput([Problem(Severity.ERROR, "tune", "", field, value, message, advice)])
+    return bad_input("tune", message, advice, field=field, value=value)

@@ -7,6 +7,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from fourleaf.cli.output.console import show, write
+from fourleaf.cli.output.documents import write_document
+from fourleaf.cli.output.text import BlockText, yaml_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -31,10 +33,9 @@ def show_map(
     pins: Mapping[int, Pin], ground: MapNodes, output: MapFormat, fixed: Fixed | None = None
 ) -> None:
     """Print a map; `fixed` says what became of it."""
-    from fourleaf.cli.output.text import json_text
     from fourleaf.model.readers.pods.device_map import DEVICE_MAP, map_text
 
-    text = map_text(pins)
+    text = BlockText(map_text(pins))
     match output:
         case MapFormat.TABLE:
             show(_lines(pins, ground, fixed))
@@ -42,13 +43,11 @@ def show_map(
             write(text)
         case MapFormat.PATCH:
             template = {"metadata": {"annotations": {DEVICE_MAP: text}}}
-            write(_yaml({"spec": {"template": template}}))
+            write(yaml_text({"spec": {"template": template}}))
         case MapFormat.VALUES:
-            write(_yaml({"podAnnotations": {DEVICE_MAP: text}}))
-        case MapFormat.JSON:
-            write(json_text(document(pins, ground, fixed)))
+            write(yaml_text({"podAnnotations": {DEVICE_MAP: text}}))
         case _:
-            write(_yaml(document(pins, ground, fixed)))
+            write_document(document(pins, ground, fixed), output)
 
 
 def document(
@@ -72,7 +71,7 @@ def document(
         "kind": "DeviceMap",
         "provider": ground.provider.value,
         "lines": lines,
-        "annotation": map_text(pins),
+        "annotation": BlockText(map_text(pins)),
     }
     if fixed is not None:
         whole["changes"] = [
@@ -136,18 +135,3 @@ def _nodes(ground: MapNodes) -> str:
     ready = sum(one.usable for one in ground.nodes.values())
     many = "1 usable GPU node" if ready == 1 else f"{ready} usable GPU nodes"
     return f"{many} of {len(ground.nodes)}"
-
-
-def _yaml(document: object) -> str:
-    """YAML in which texts of several lines stand as they are, as in manifests."""
-    import yaml
-
-    class MapDumper(yaml.SafeDumper):
-        """A dumper of its own, so that no other changes."""
-
-    def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-        style = "|" if "\n" in value else None
-        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
-
-    MapDumper.add_representer(str, text)
-    return str(yaml.dump(document, Dumper=MapDumper, sort_keys=False, width=100))

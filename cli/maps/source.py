@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fourleaf.cli.cluster.connection import connected, refused
-from fourleaf.cli.cluster.read_cluster import CLUSTER
+from fourleaf.cli.bad_input import bad_input
+from fourleaf.cli.cluster.config_in_force import config_objects
+from fourleaf.cli.cluster.connection import refused
+from fourleaf.cli.cluster.read_cluster import CLUSTER, typed
+from fourleaf.cli.input.files import open_files
 
 if TYPE_CHECKING:
-    from fourleaf.cli.cluster.read_cluster import Body, ClusterAccess
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.k8s_bridge.cluster.kinds import Kind
-    from fourleaf.k8s_bridge.cluster.protocol import Cluster
+    from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
     from fourleaf.model.device_maps.map_annotations import AnnotatedMap
     from fourleaf.model.device_maps.nodes import MapNodes
     from fourleaf.model.problems import Problem
@@ -81,12 +84,11 @@ def wanted_of(text: str | None, namespace: str | None) -> MapTarget:
 
 def scene_of(reach: ClusterAccess, files: Sequence[str] | None, wanted: MapTarget) -> MapInput:
     """What `files` hold; without any, what the cluster holds. Raises `BadInput`."""
-    from fourleaf.cli.input.files import open_files
     from fourleaf.model.readers import Source
 
     if files:
         return _scene(", ".join(files), open_files(files), wanted)
-    objects = asyncio.run(_observe(reach))
+    objects = reach.ask(lambda cluster: read_objects(cluster, reach))
     return _scene(reach.name, [Source(CLUSTER, objects=objects)], wanted)
 
 
@@ -111,7 +113,7 @@ def need_nodes(scene: MapInput) -> None:
     """Raise `BadInput` where the input holds no node."""
     if not scene.ground.nodes:
         advice = "Add them: kubectl get nodes,pods -A -o json > now.json, then -f now.json."
-        raise _bad(scene, "Node", "the input holds no node", advice)
+        raise bad_input(scene.source, "the input holds no node", advice, about="Node")
 
 
 def need_maps(scene: MapInput, wanted: MapTarget) -> None:
@@ -120,18 +122,8 @@ def need_maps(scene: MapInput, wanted: MapTarget) -> None:
         from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 
         advice = "Name KIND/NAME and its namespace (-n); `fourleaf map generate` makes a map."
-        raise _bad(scene, str(wanted), f"carries no annotation {DEVICE_MAP}", advice)
-
-
-def _bad(scene: MapInput, what: str, message: str, advice: str) -> Exception:
-    from fourleaf.model.problems import BadInput, Problem, Severity
-
-    return BadInput([Problem(Severity.ERROR, scene.source, what, "", "", message, advice)])
-
-
-async def _observe(reach: ClusterAccess) -> list[Body]:
-    async with connected(reach.kubeconfig, reach.context) as cluster:
-        return await read_objects(cluster, reach)
+        message = f"carries no annotation {DEVICE_MAP}"
+        raise bad_input(scene.source, message, advice, about=str(wanted))
 
 
 async def read_objects(cluster: Cluster, reach: ClusterAccess) -> list[Body]:
@@ -140,15 +132,7 @@ async def read_objects(cluster: Cluster, reach: ClusterAccess) -> list[Body]:
     Raises `BadInput`.
     """
     from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
-    from fourleaf.k8s_bridge.cluster.kinds import (
-        CONFIG_MAPS,
-        GPU_NODE_STATUSES,
-        NODES,
-        PODS,
-        REPLICA_SETS,
-    )
-    from fourleaf.k8s_bridge.cluster.protocol import Target
-    from fourleaf.model.config.spec import CONFIG_MAP
+    from fourleaf.k8s_bridge.cluster.kinds import GPU_NODE_STATUSES, NODES, PODS, REPLICA_SETS
     from fourleaf.model.problems import BadInput
 
     kinds = (NODES, PODS, REPLICA_SETS, GPU_NODE_STATUSES, *carriers())
@@ -163,17 +147,10 @@ async def read_objects(cluster: Cluster, reach: ClusterAccess) -> list[Body]:
         elif isinstance(answer, BaseException):
             raise answer
         else:
-            found += [_named(kind, body) for body in answer.items]
+            found += typed(kind, answer.items)
     if problems:
         raise BadInput([one for one in problems if not one.object][:1] or problems)
-    try:
-        target = Target(reach.config_namespace, CONFIG_MAP)
-        found.append(_named(CONFIG_MAPS, await cluster.get(CONFIG_MAPS, target)))
-    except NotFound:
-        pass
-    except ClusterError as error:
-        raise BadInput([refused(error, reach.name, "get", CONFIG_MAPS)]) from error
-    return found
+    return found + await config_objects(cluster, reach.name, reach.config_namespace)
 
 
 def carriers() -> tuple[Kind, ...]:
@@ -183,11 +160,7 @@ def carriers() -> tuple[Kind, ...]:
     return (STATEFUL_SETS, DEPLOYMENTS, JOBS)
 
 
-def _named(kind: Kind, body: Body) -> Body:
-    return {**body, "apiVersion": kind.api_version, "kind": kind.name}
-
-
-async def put_map(reach: ClusterAccess, stated: AnnotatedMap, text: str) -> None:
+def put_map(reach: ClusterAccess, stated: AnnotatedMap, text: str) -> None:
     """Write `text` where `stated` stands, only if the object has not changed. Raises `BadInput`."""
     from fourleaf.cli.cluster.patches import patch_all
     from fourleaf.k8s_bridge.cluster.kinds import PODS
@@ -202,5 +175,4 @@ async def put_map(reach: ClusterAccess, stated: AnnotatedMap, text: str) -> None
     if stated.prefix == TEMPLATE:
         patch = {"spec": {"template": patch}}
     kind = next(kind for kind in (PODS, *carriers()) if kind.name == one.kind)
-    async with connected(reach.kubeconfig, reach.context) as cluster:
-        await patch_all(cluster, reach, kind, [target], patch)
+    reach.ask(lambda cluster: patch_all(cluster, reach, kind, [target], patch))

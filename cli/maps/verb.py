@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fourleaf.cli.bad_input import bad_input
+from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.maps.show import MapFormat, check_lines, show_map
 from fourleaf.cli.maps.source import need_maps, need_nodes, put_map, scene_of, wanted_of
 from fourleaf.cli.options import (
@@ -26,6 +27,7 @@ from fourleaf.cli.output.console import (
     show,
     write,
 )
+from fourleaf.cli.output.documents import for_people, problem_document, write_document
 
 if TYPE_CHECKING:
     from fourleaf.cli.maps.source import MapInput
@@ -77,9 +79,7 @@ def generate(
 
     Exit code: 0 it is made, 2 bad input, or room for fewer pods.
     """
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.model.device_maps.generate import DeviceRequest, NotEnough, generate_map
-    from fourleaf.model.problems import BadInput, Problem, Severity
 
     scene = scene_of(
         ClusterAccess(kubeconfig, context, config_namespace), files, wanted_of(None, None)
@@ -96,8 +96,7 @@ def generate(
         advice = f"Ask for {room} pods, fewer devices, or another pool."
         if not room:
             advice = f"Pools with usable GPU nodes: {', '.join(_pools(scene)) or 'none'}."
-        what = f"pods of {devices} devices"
-        raise BadInput([Problem(Severity.ERROR, scene.source, what, "", "", message, advice)])
+        raise bad_input(scene.source, message, advice, about=f"pods of {devices} devices")
     show_map(pins, scene.ground, output)
 
 
@@ -123,7 +122,6 @@ def check(
 
     Exit code: 0 all lines can be used, 2 some cannot.
     """
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.model.device_maps.check import check_map
 
     wanted = wanted_of(target, namespace)
@@ -137,13 +135,10 @@ def check(
 
 
 def _show_check(scene: MapInput, problems: list[Problem], output: OutputFormat) -> None:
-    from dataclasses import asdict
-
-    from fourleaf.cli.output.text import json_text, yaml_text
     from fourleaf.model.config.spec import API_VERSION
     from fourleaf.model.readers.pods.device_map import map_text
 
-    if output in (OutputFormat.TABLE, OutputFormat.WIDE):
+    if for_people(output):
         print_problems(problems, to_stdout=True)
         titled = ((one.manifest.title, one.pins) for one in scene.maps)
         show(check_lines(titled, scene.ground))
@@ -153,9 +148,9 @@ def _show_check(scene: MapInput, problems: list[Problem], output: OutputFormat) 
         "kind": "DeviceMapCheck",
         "provider": scene.ground.provider.value,
         "maps": [{"object": one.manifest.title, "map": map_text(one.pins)} for one in scene.maps],
-        "problems": [{**asdict(one), "severity": one.severity.value} for one in problems],
+        "problems": [problem_document(one) for one in problems],
     }
-    write(json_text(document) if output is OutputFormat.JSON else yaml_text(document))
+    write_document(document, output)
 
 
 @app.command()
@@ -179,7 +174,6 @@ def fix(
 
     Exit code: 0 all lines can be used now, 2 bad input, 3 some still cannot.
     """
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.model.device_maps.fix import fix_map
 
     if files and apply:
@@ -196,7 +190,7 @@ def fix(
         from fourleaf.model.readers.pods.device_map import map_text
 
         _need_changeable(scene, stated)
-        asyncio.run(put_map(reach, stated, map_text(fixed.pins)))
+        put_map(reach, stated, map_text(fixed.pins))
     show_map(fixed.pins, scene.ground, output, fixed)
     print_problems(problems)
     if output is MapFormat.TABLE:
@@ -219,15 +213,12 @@ def _after(scene: MapInput, stated: AnnotatedMap, fixed: Fixed) -> list[Problem]
 def _need_changeable(scene: MapInput, stated: AnnotatedMap) -> None:
     """Raise `BadInput` for a Job: the template of its pods cannot be changed."""
     from fourleaf.model.device_maps.map_annotations import TEMPLATE
-    from fourleaf.model.problems import BadInput, Problem, Severity
 
     one = stated.manifest
     if one.kind == "Job" and stated.prefix == TEMPLATE:
         message = "cannot be changed: the pod template of a Job is fixed"
         advice = "Create the Job anew with this map: see -o patch."
-        raise BadInput(
-            [Problem(Severity.ERROR, scene.source, one.title, stated.field, "", message, advice)]
-        )
+        raise bad_input(scene.source, message, advice, about=one.title, field=stated.field)
 
 
 def _said(stated: AnnotatedMap, fixed: Fixed, applied: bool) -> str:

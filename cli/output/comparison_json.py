@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from fourleaf.cli.output.documents import Document
 from fourleaf.cli.output.score_json import decision_document
 from fourleaf.model.config.spec import API_VERSION
 from fourleaf.model.documents.plan import to_document, waiting_document
 from fourleaf.model.readers.config_patch import differences
 from fourleaf.model.scores.comparison import Comparison, GangChange, PlannedSnapshot
 from fourleaf.model.scores.terms import shared_points
-
-Document = dict[str, Any]
 
 
 def comparison_document(comparison: Comparison) -> Document:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from fourleaf.cli.options import OutputFormat
 from fourleaf.cli.output.console import show, write
+from fourleaf.cli.output.text import json_text, yaml_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -21,11 +23,9 @@ def for_people(output: OutputFormat) -> bool:
     return output in (OutputFormat.TABLE, OutputFormat.WIDE)
 
 
-def write_document(document: Mapping[str, Any], output: OutputFormat) -> None:
+def write_document(document: Mapping[str, Any], output: StrEnum) -> None:
     """Print `document` as JSON or YAML."""
-    from fourleaf.cli.output.text import json_text, yaml_text
-
-    write(json_text(document) if output is OutputFormat.JSON else yaml_text(document))
+    write(json_text(document) if output == OutputFormat.JSON else yaml_text(document))
 
 
 def tell(

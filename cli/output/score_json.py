@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from fourleaf.cli.output.documents import Document
 from fourleaf.model.config.spec import API_VERSION
 from fourleaf.model.documents.plan import waiting_document
 from fourleaf.model.fabric import Fabric
@@ -14,8 +15,6 @@ from fourleaf.solver.explain.appraisal import Appraisal
 
 if TYPE_CHECKING:
     from fourleaf.cli.answers import Scores
-
-Document = dict[str, Any]
 
 
 def scores_document(scores: Scores) -> Document:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from enum import Enum
 from typing import Any
 
@@ -15,7 +14,7 @@ def json_text(document: object) -> str:
 
 
 class BlockText(str):
-    """Text of several lines that YAML shows line by line."""
+    """Text that YAML shows line by line, where it has several."""
 
     __slots__ = ()
 
@@ -27,14 +26,18 @@ def yaml_text(document: object) -> str:
     class Dumper(yaml.SafeDumper):
         pass
 
-    Dumper.add_representer(
-        BlockText, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, "|")
-    )
+    def block(dumper: yaml.SafeDumper, text: BlockText) -> yaml.ScalarNode:
+        style = "|" if "\n" in text else None
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style)
+
+    Dumper.add_representer(BlockText, block)
     return str(yaml.dump(document, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=100))
 
 
 def plain(value: Any) -> Any:
     """`value` with nothing but what YAML knows: enums, decimals and tuples become simple."""
+    from decimal import Decimal
+
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

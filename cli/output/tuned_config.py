@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fourleaf.cli.output.text import BlockText, plain, yaml_text
+
 if TYPE_CHECKING:
     from fourleaf.simulator.tuning.choice import Compared
     from fourleaf.simulator.tuning.evaluate import Evaluation
@@ -19,7 +21,6 @@ def config_map(verdict: StudyVerdict, settings: Settings, study: str) -> str:
 
     Raises `BadInput` where that reader would refuse it.
     """
-    from fourleaf.cli.output.text import BlockText, plain, yaml_text
     from fourleaf.model.config.spec import CONFIG_MAP
     from fourleaf.model.problems import BadInput
     from fourleaf.model.readers import read

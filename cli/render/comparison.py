@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from rich.console import RenderableType
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from fourleaf.cli.render.decisions import turned
 from fourleaf.cli.render.glyphs import PALETTE, Glyphs
+from fourleaf.cli.render.layout import heading, indented
 from fourleaf.cli.render.proof import proof_line
 from fourleaf.cli.render.waiting import waiting_lines
 from fourleaf.cli.render.where import Where
@@ -25,27 +25,21 @@ BAR_CELLS = 24
 def comparison_view(comparison: Comparison, glyphs: Glyphs, wide: bool) -> Iterator[RenderableType]:
     """What of the config differs, then terms, gangs and proofs; `wide` lists all gangs."""
     before, after = comparison.before, comparison.after
-    yield _heading("config", "")
+    yield heading("config")
     found = [
         Text(f"{field}: {_stated(old)} -> {_stated(new)}")
         for field, old, new in differences(before.snapshot.config, after.snapshot.config)
     ]
-    yield from map(_indented, found or [Text("nothing differs", style="yellow")])
+    yield from map(indented, found or [Text("nothing differs", style="yellow")])
     yield Text()
     if before.plan.placements or after.plan.placements:
-        yield _heading("terms", "how far each is met, over all gangs placed: before, then after")
-        yield _indented(_bars(comparison, glyphs))
+        yield heading("terms", "how far each is met, over all gangs placed: before, then after")
+        yield indented(_bars(comparison, glyphs))
         yield Text()
-    yield _heading("gangs", _counts(comparison))
+    yield heading("gangs", _counts(comparison))
     yield from _gangs(comparison, glyphs, wide)
     yield Text()
     yield from _proofs(comparison)
-
-
-def _heading(title: str, facts: str) -> Text:
-    line = Text(title, style="bold")
-    line.append(f"  {facts}" if facts else "", style="not bold dim")
-    return line
 
 
 def _stated(value: object) -> str:
@@ -83,12 +77,12 @@ def _gangs(comparison: Comparison, glyphs: Glyphs, wide: bool) -> Iterator[Rende
     kinds = {ChangeKind.MOVED, ChangeKind.NEWLY_PLACED, ChangeKind.NEWLY_WAITING}
     listed = [one for one in comparison.changes if wide or one.kind in kinds]
     if listed:
-        yield _indented(_table(listed, comparison, glyphs))
+        yield indented(_table(listed, comparison, glyphs))
     late = comparison.of(ChangeKind.NEWLY_WAITING)
     if late:
         yield Text()
-        yield _heading("newly waiting", "")
-        yield from map(_indented, waiting_lines([one.waiting for one in late if one.waiting]))
+        yield heading("newly waiting")
+        yield from map(indented, waiting_lines([one.waiting for one in late if one.waiting]))
 
 
 def _table(changes: Iterable[GangChange], comparison: Comparison, glyphs: Glyphs) -> Table:
@@ -123,10 +117,6 @@ def _proofs(comparison: Comparison) -> Iterator[Text]:
     yield Text(f"room kept for likely gangs: {room} points")
     for title, plan in plans:
         yield Text(f"{title:6}  ", style="bold") + proof_line(plan)
-
-
-def _indented(what: RenderableType) -> Padding:
-    return Padding(what, (0, 0, 0, 2))
 
 
 def _empty(*titles: str) -> Table:

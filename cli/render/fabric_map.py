@@ -168,7 +168,7 @@ class _Drawing:
         """The rows of one spine; the leaves' names follow where there is room for them."""
         lines: list[Text] = []
         for row in _wrap(groups, self._room):
-            head = "" if lines else _clipped(name, self._label - 2)
+            head = "" if lines else clipped(name, self._label - 2)
             line = Text(head.ljust(self._label), style="bold", end="")
             for i, group in enumerate(row):
                 line.append(" " if i else "", style="default")
@@ -212,7 +212,7 @@ def state_glyph(state: NodeState, glyphs: Glyphs) -> str:
             return glyphs.not_ready
 
 
-def _clipped(name: str, width: int) -> str:
+def clipped(name: str, width: int) -> str:
     """`name`, or its end where it is too long: names differ at the end."""
     return name if len(name) <= width else "~" + name[len(name) - width + 1 :]
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from fourleaf.cli.render.fabric_map import letters, styles
+from fourleaf.cli.render.fabric_map import clipped, letters, styles
 from fourleaf.cli.render.glyphs import PALETTE, Glyphs
+from fourleaf.cli.render.layout import plain_table
 from fourleaf.cli.render.where import Where
 from fourleaf.model.config.spec import BUILT_IN_TERMS
 from fourleaf.model.gang import Gang
@@ -25,9 +26,7 @@ def gang_table(snapshot: Snapshot, plan: Plan, glyphs: Glyphs) -> Table:
     gangs = {gang.key: gang for gang in snapshot.gangs}
     marks, colours = letters(plan), styles(plan)
     where = Where(snapshot.fabric, glyphs)
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    table.add_column("")
-    table.add_column("gang", overflow="fold")
+    table = plain_table("", "gang")
     table.add_column("priority", justify="right")
     table.add_column(f"pods {glyphs.times} GPUs", justify="right")
     table.add_column("leaves", overflow="fold")
@@ -81,7 +80,7 @@ def bars(snapshot: Snapshot, plan: Plan, glyphs: Glyphs) -> list[Text]:
         gang = gangs.get(placement.gang)
         if gang is None:
             continue
-        line = Text(_clipped(str(placement.gang), width).ljust(width + 2))
+        line = Text(clipped(str(placement.gang), width).ljust(width + 2))
         line.append_text(_bar(dict(placement.terms), unbound_weight(gang), names, glyphs))
         line.append(f"  {per_mille(gang, placement) / SCALE:.3f}")
         lost = sum(points for _, points in placement.terms if points < 0)
@@ -124,18 +123,11 @@ def _key(names: Sequence[str], penalties: Sequence[str], indent: int, glyphs: Gl
     return [line for line in lines if line.plain]
 
 
-def _clipped(name: str, width: int) -> str:
-    return name if len(name) <= width else "~" + name[len(name) - width + 1 :]
-
-
 def pod_table(snapshot: Snapshot, plan: Plan, glyphs: Glyphs) -> Table:
     """Every gang's nodes in rank order, for `-o wide`."""
     marks, colours = letters(plan), styles(plan)
     where = Where(snapshot.fabric, glyphs)
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    table.add_column("")
-    table.add_column("gang", overflow="fold")
-    table.add_column("nodes in rank order", overflow="fold")
+    table = plain_table("", "gang", "nodes in rank order")
     for placement in plan.placements:
         table.add_row(
             Text(marks[placement.gang], style=colours[placement.gang]),

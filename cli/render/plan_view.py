@@ -6,45 +6,44 @@ from collections import Counter
 from collections.abc import Iterator
 
 from rich.console import RenderableType
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from fourleaf.cli.render.fabric_map import fabric_map
 from fourleaf.cli.render.gangs import bars, gang_table, pod_table
 from fourleaf.cli.render.glyphs import Glyphs
+from fourleaf.cli.render.layout import INDENT, heading, indented, plain_table
 from fourleaf.cli.render.proof import proof_line
 from fourleaf.cli.render.waiting import waiting_lines
 from fourleaf.model.plan import Move, Plan
+from fourleaf.model.reasons.text import counted
 from fourleaf.model.snapshot import Snapshot
-
-INDENT = 2
 
 
 def plan_view(
     snapshot: Snapshot, plan: Plan, width: int, glyphs: Glyphs, wide: bool = False
 ) -> Iterator[RenderableType]:
     """Everything worth seeing of `plan`, from top to bottom, for `width` columns."""
-    yield _heading("fabric", _fabric_facts(snapshot))
-    yield from map(_indented, fabric_map(snapshot, plan, width - INDENT, glyphs))
+    yield heading("fabric", _fabric_facts(snapshot))
+    yield from map(indented, fabric_map(snapshot, plan, width - INDENT, glyphs))
     if plan.placements:
         yield Text()
-        yield _heading("placed", _count(len(plan.placements), "gang"))
-        yield _indented(gang_table(snapshot, plan, glyphs))
+        yield heading("placed", counted(len(plan.placements), "gang"))
+        yield indented(gang_table(snapshot, plan, glyphs))
         if wide:
             yield Text()
-            yield _indented(pod_table(snapshot, plan, glyphs))
+            yield indented(pod_table(snapshot, plan, glyphs))
         yield Text()
-        yield _heading("score", "1.000 is the best that the weights can give")
-        yield from map(_indented, bars(snapshot, plan, glyphs))
+        yield heading("score", "1.000 is the best that the weights can give")
+        yield from map(indented, bars(snapshot, plan, glyphs))
     if plan.moves:
         yield Text()
-        yield _heading("moves", _count(len(plan.moves), "pod"))
-        yield _indented(_moves(plan.moves))
+        yield heading("moves", counted(len(plan.moves), "pod"))
+        yield indented(_moves(plan.moves))
     if plan.waiting:
         yield Text()
-        yield _heading("waiting", _count(len(plan.waiting), "gang"))
-        yield from map(_indented, waiting_lines(plan.waiting))
+        yield heading("waiting", counted(len(plan.waiting), "gang"))
+        yield from map(indented, waiting_lines(plan.waiting))
     if not plan.placements and not plan.waiting:
         yield Text()
         yield _nothing(snapshot)
@@ -54,33 +53,18 @@ def plan_view(
     yield proof_line(plan)
 
 
-def _heading(title: str, facts: str) -> Text:
-    line = Text(title, style="bold")
-    line.append(f"  {facts}", style="not bold dim")
-    return line
-
-
 def _nothing(snapshot: Snapshot) -> Text:
     """What stands in place of gangs where the input has none to place."""
     names = " or ".join(snapshot.config.spec.scheduler_names)
     return Text(f"no gang waits: no pod without a node has schedulerName {names}", style="yellow")
 
 
-def _indented(what: RenderableType) -> Padding:
-    return Padding(what, (0, 0, 0, INDENT))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
 def _fabric_facts(snapshot: Snapshot) -> str:
     nodes = snapshot.fabric.nodes.values()
     free = sum(max(0, snapshot.free[n.name].gpus) for n in nodes if n.schedulable)
-    leaves = len(snapshot.fabric.leaves)
     return (
-        f"{_count(len(nodes), 'node')}, {leaves:,} {'leaf' if leaves == 1 else 'leaves'}, "
-        f"{_count(len(snapshot.fabric.spines), 'spine')}; "
+        f"{counted(len(nodes), 'node')}, {counted(len(snapshot.fabric.leaves), 'leaf')}, "
+        f"{counted(len(snapshot.fabric.spines), 'spine')}; "
         f"{free:,} of {sum(n.allocatable.gpus for n in nodes):,} GPUs were free"
     )
 
@@ -89,15 +73,13 @@ def _kept(plan: Plan, glyphs: Glyphs) -> Text:
     """Which likely gangs could still start afterwards."""
     sizes = Counter(phantom.nodes for phantom in plan.phantoms)
     kept = ", ".join(
-        f"{times} {glyphs.times} {_count(nodes, 'node')}" for nodes, times in sorted(sizes.items())
+        f"{times} {glyphs.times} {counted(nodes, 'node')}" for nodes, times in sorted(sizes.items())
     )
     return Text(f"room kept for the gangs likely to come next: {kept}")
 
 
 def _moves(moves: tuple[Move, ...]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    for title in ("pod", "from", "to", "why"):
-        table.add_column(title, overflow="fold")
+    table = plain_table("pod", "from", "to", "why")
     for move in moves:
         table.add_row(
             Text(f"{move.namespace}/{move.pod}"), move.source, move.target, Text(move.why)

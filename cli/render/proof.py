@@ -5,30 +5,26 @@ from __future__ import annotations
 from rich.text import Text
 
 from fourleaf.model.plan import Plan, PlanStatus
+from fourleaf.model.reasons.text import counted
 from fourleaf.model.relocation import DefragPlan, RepairPlan
 
 
 def proof_line(plan: Plan) -> Text:
     """`proven best: objective 12,345, bound 12,345, 3 stages, 41 ms`, or the gap."""
-    stages = f"{len(plan.stages)} stage" + ("" if len(plan.stages) == 1 else "s")
-    known = "" if plan.gap is None else f"bound {plan.bound:,}, "
-    facts = f"objective {plan.objective:,}, {known}{stages}, {_time(plan)}"
+    facts = f"objective {plan.objective:,}"
+    if plan.gap is not None:
+        facts += f", bound {plan.bound:,}"
     if plan.gap is None:
         line = Text("valid, nothing proven (greedy): ", style="yellow")
     elif plan.status is PlanStatus.OPTIMAL:
         line = Text("proven best: ", style="bold green")
     else:
         line = Text(f"valid, at most {100 * plan.gap:.2f} % from the best: ", style="yellow")
-    line.append(facts, style="not bold default")
-    if plan.note:
-        line.append(f" ({plan.note})", style="not bold dim")
-    return line
+    return _completed(line, facts, plan, plan.seconds_build + plan.seconds_solve)
 
 
 def relocation_line(plan: RepairPlan | DefragPlan, moves: int, proven: str) -> Text:
     """`proven fewest: 12 moves, 4 stages, 41 ms`, or what else is known of the moves."""
-    stages = f"{len(plan.stages)} stage" + ("" if len(plan.stages) == 1 else "s")
-    pods = f"{moves:,} move" + ("" if moves == 1 else "s")
     match plan.status:
         case PlanStatus.OPTIMAL:
             line = Text(f"{proven}: ", style="bold green")
@@ -36,15 +32,16 @@ def relocation_line(plan: RepairPlan | DefragPlan, moves: int, proven: str) -> T
             line = Text("valid, but not proven: ", style="yellow")
         case PlanStatus.GREEDY:
             line = Text("valid, nothing proven (greedy): ", style="yellow")
-    line.append(f"{pods}, {stages}, {_seconds(plan.seconds)}", style="not bold default")
+    return _completed(line, counted(moves, "move"), plan, plan.seconds)
+
+
+def _completed(
+    line: Text, facts: str, plan: Plan | RepairPlan | DefragPlan, seconds: float
+) -> Text:
+    """`line` with the facts, the stages, the time, and the note where there is one."""
+    time = f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+    stages = counted(len(plan.stages), "stage")
+    line.append(f"{facts}, {stages}, {time}", style="not bold default")
     if plan.note:
         line.append(f" ({plan.note})", style="not bold dim")
     return line
-
-
-def _time(plan: Plan) -> str:
-    return _seconds(plan.seconds_build + plan.seconds_solve)
-
-
-def _seconds(seconds: float) -> str:
-    return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import RenderableType
-from rich.padding import Padding
 from rich.text import Text
+
+from fourleaf.cli.render.layout import indented
 
 TITLES = ("gang", "priority", "pods", "GPUs", "age", "reason")
 
@@ -33,13 +34,13 @@ def queue_lines(
         line.append(f"  {reason}", style="yellow" if entry else "dim")
         yield line
         if entry:
-            yield Padding(Text(entry["message"]), (0, 0, 0, 2))
+            yield indented(Text(entry["message"]))
             why = _why_unknown(entry["start"]) if "start" in entry else ""
             if why:
-                yield Padding(Text(f"start unknown: {why}", style="yellow"), (0, 0, 0, 2))
+                yield indented(Text(f"start unknown: {why}", style="yellow"))
             if wide:
                 for step in entry["unblock"]:
-                    yield Padding(Text(f"unblock: {step}", style="green"), (0, 0, 0, 2))
+                    yield indented(Text(f"unblock: {step}", style="green"))
 
 
 def _row(entry: Mapping[str, Any], now: float) -> tuple[str, ...]:

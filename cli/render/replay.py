@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from fourleaf.cli.render.layout import plain_table
 from fourleaf.model.fabric import Fabric
 from fourleaf.simulator.measures import tables
 from fourleaf.simulator.measures.summary import summarise
@@ -46,7 +47,7 @@ def as_is(one: tables.Table) -> Table:
 
 
 def _empty(header: Sequence[str]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    table = plain_table()
     for number, name in enumerate(header):
         table.add_column(name, justify="left" if number == 0 else "right", overflow="fold")
     return table

@@ -6,17 +6,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from fourleaf.cli.render.decisions import decided, gain
 from fourleaf.cli.render.gangs import asked
 from fourleaf.cli.render.glyphs import Glyphs
+from fourleaf.cli.render.layout import indented, plain_table
 from fourleaf.cli.render.proof import proof_line
 from fourleaf.cli.render.term_inputs import measured
 from fourleaf.cli.render.waiting import waiting_lines
 from fourleaf.cli.render.where import Where
+from fourleaf.model.reasons.text import counted
 from fourleaf.model.scores.terms import GangScore, shared_points
 from fourleaf.model.weights import SCALE
 from fourleaf.solver.explain.appraisal import Appraisal, PlacementState
@@ -54,20 +55,20 @@ def _gang(
     facts = f"{asked(gang, glyphs)} GPUs, {gang.strategy.value}, priority {gang.priority}"
     if gang.latency_sensitive:
         facts += ", latency-sensitive"
-    yield _indented(Text(facts, style="dim"))
+    yield indented(Text(facts, style="dim"))
     yield Text()
-    yield _indented(_terms(one.score, one.other))
+    yield indented(_terms(one.score, one.other))
     yield Text()
-    yield _indented(Text(f"{one.score.points:,} points for {one.score.size:,} GPUs", style="dim"))
+    yield indented(Text(f"{one.score.points:,} points for {one.score.size:,} GPUs", style="dim"))
     if one.other and one.decision:
         reason = decided(one.decision, one.score.size)
-        yield _indented(Text(f"next best: {_leaves(one.other, where)}; {reason}"))
+        yield indented(Text(f"next best: {_leaves(one.other, where)}; {reason}"))
     elif thorough:
-        yield _indented(Text("next best: no other leaves have room for it"))
+        yield indented(Text("next best: no other leaves have room for it"))
     if wide:
         for title, place in (("nodes", one.score), ("nodes there", one.other)):
             if place:
-                yield _indented(Text(f"{title}: {where.nodes(node for _, node in place.pods)}"))
+                yield indented(Text(f"{title}: {where.nodes(node for _, node in place.pods)}"))
 
 
 def _terms(here: GangScore, there: GangScore | None) -> Table:
@@ -122,11 +123,10 @@ def _sum(scores: Scores) -> Iterator[Text]:
         return
     room, whole = shared_points(scores.plan), scores.plan.objective
     others = whole - sum(placed) - room
-    gangs = "1 gang" if len(placed) == 1 else f"{len(placed):,} gangs"
     elsewhere = f" + {others:,} of other namespaces" if others else ""
     yield Text(
-        f"{sum(placed):,} points of {gangs} placed now{elsewhere} + {room:,} for room kept = "
-        f"{whole:,}"
+        f"{sum(placed):,} points of {counted(len(placed), 'gang')} placed now{elsewhere} + "
+        f"{room:,} for room kept = {whole:,}"
     )
 
 
@@ -150,7 +150,7 @@ def _narrow(scores: Scores, where: Where) -> Table:
 
 
 def _empty(titles: tuple[str, ...]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    table = plain_table()
     for title in titles:
         number = title in ("value", "weight", "score", "next")
         whole = title in ("gang", "term")
@@ -171,7 +171,3 @@ def _per_gpu(score: GangScore) -> Text:
 def _gain(points: int, size: int) -> Text:
     style = "green" if points > 0 else "red" if points < 0 else "dim"
     return Text(gain(points, size), style=style)
-
-
-def _indented(what: RenderableType) -> Padding:
-    return Padding(what, (0, 0, 0, 2))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.console import RenderableType
-from rich.padding import Padding
 from rich.text import Text
 
+from fourleaf.cli.render.layout import indented
 from fourleaf.model.plan import Waiting
 from fourleaf.model.reasons.text import cause, nearest
 
@@ -19,12 +19,10 @@ def waiting_lines(waiting: Sequence[Waiting]) -> list[RenderableType]:
         head = Text(str(entry.gang), style="bold")
         head.append(f"  {entry.reason.kind.value}", style="not bold yellow")
         lines.append(head)
-        lines.append(Padding(Text(cause(entry.reason)), (0, 0, 0, 2)))
+        lines.append(indented(Text(cause(entry.reason))))
         near = nearest(entry.reason)
         if near:
-            lines.append(Padding(Text(f"nearest: {near}"), (0, 0, 0, 2)))
-        lines.extend(
-            Padding(Text(f"unblock: {step}", style="green"), (0, 0, 0, 2))
-            for step in entry.reason.unblock
-        )
+            lines.append(indented(Text(f"nearest: {near}")))
+        steps = (f"unblock: {step}" for step in entry.reason.unblock)
+        lines.extend(indented(Text(step, style="green")) for step in steps)
     return lines

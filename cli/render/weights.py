@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rich.console import RenderableType
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from fourleaf.cli.render.layout import indented
 from fourleaf.model.config.spec import API_VERSION, Spec
 from fourleaf.model.gang import Strategy
 from fourleaf.model.weights import gang_weights, milli
@@ -97,4 +97,4 @@ def _table(spec: Spec) -> Table:
 
 def _entry(title: str, meaning: str) -> Iterator[RenderableType]:
     yield Text(title, style="bold")
-    yield Padding(Text(meaning), (0, 0, 0, 2))
+    yield indented(Text(meaning))

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from fourleaf.cli.render.gangs import asked
 from fourleaf.cli.render.glyphs import Glyphs
+from fourleaf.cli.render.layout import indented, plain_table
 from fourleaf.cli.render.queue import age
 from fourleaf.cli.render.waiting import waiting_lines
 from fourleaf.cli.render.where import Where
@@ -30,7 +30,7 @@ def why_lines(
         leaves = where.leaves(one.node for one in answer.standing)
         pods = f"{len(answer.standing)} pod" + ("" if len(answer.standing) == 1 else "s")
         yield _head(answer, f"runs: {pods} on {leaves}", "green")
-        yield Padding(_table(answer.standing), (0, 0, 0, 2))
+        yield indented(_table(answer.standing))
     gang = answer.gang
     if gang is None:
         return
@@ -41,13 +41,13 @@ def why_lines(
         nodes = where.nodes(node for _, node in answer.placement.pods)
         leaves = where.leaves(node for _, node in answer.placement.pods)
         yield _head(answer, "would be placed now", "green")
-        yield Padding(Text(facts, style="dim"), (0, 0, 0, 2))
-        yield Padding(Text(f"leaves: {leaves}"), (0, 0, 0, 2))
-        yield Padding(Text(f"nodes in rank order: {nodes}"), (0, 0, 0, 2))
+        yield indented(Text(facts, style="dim"))
+        yield indented(Text(f"leaves: {leaves}"))
+        yield indented(Text(f"nodes in rank order: {nodes}"))
     elif answer.waiting:
         head, *lines = waiting_lines([answer.waiting])
         yield head
-        yield Padding(Text(facts, style="dim"), (0, 0, 0, 2))
+        yield indented(Text(facts, style="dim"))
         yield from lines
 
 
@@ -58,9 +58,7 @@ def _head(answer: WhyAnswer, text: str, style: str) -> Text:
 
 
 def _table(standing: tuple[RunningMember, ...]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    for title in ("pod", "node", "leaf", "devices"):
-        table.add_column(title, overflow="fold")
+    table = plain_table("pod", "node", "leaf", "devices")
     for one in standing:
         devices = ",".join(map(str, one.devices))
         table.add_row(Text(one.pod), Text(one.node), Text(one.leaf), devices)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fourleaf.cli.cluster.connection import connected
+from fourleaf.cli.bad_input import bad_input
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -57,26 +56,24 @@ def target_levels(
 
 
 def _undecided(value: str, message: str) -> Exception:
-    from fourleaf.model.problems import BadInput, Problem, Severity
     from fourleaf.model.topology_import.labels import WRITABLE
 
     advice = (
         f"Name one with --preset ({', '.join(WRITABLE)}), and set spec.topology.preset of the "
         "scheduler to it."
     )
-    return BadInput([Problem(Severity.ERROR, "--preset", "", "", value, message, advice)])
+    return bad_input("--preset", message, advice, value=value)
 
 
 def refuse_to_prune(described: Description) -> None:
     """Raise `BadInput` where `described` lacks nodes that it names: their labels would go."""
-    from fourleaf.model.problems import BadInput, Problem, Severity
     from fourleaf.model.topology_import.findings_text import sentence
 
     if described.cut_off is None:
         return
     message = f"removes no labels by this description, which is {sentence(described.cut_off)}"
     advice = "Give the whole output of ibnetdiscover, or leave --prune out."
-    raise BadInput([Problem(Severity.ERROR, described.source, "", "--prune", "", message, advice)])
+    raise bad_input(described.source, message, advice, field="--prune")
 
 
 def rival_lines(
@@ -101,12 +98,7 @@ def rival_lines(
 
 def put_labels(reach: ClusterAccess, diff: Diff) -> None:
     """Make the changes of `diff` in the cluster of `reach`. Raises `BadInput`; see `apply_diff`."""
-    asyncio.run(_put(reach, diff))
-
-
-async def _put(reach: ClusterAccess, diff: Diff) -> None:
-    async with connected(reach.kubeconfig, reach.context) as cluster:
-        await apply_diff(cluster, reach, diff)
+    reach.ask(lambda cluster: apply_diff(cluster, reach, diff))
 
 
 async def apply_diff(cluster: Cluster, reach: ClusterAccess, diff: Diff) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fourleaf.cli.output.console import show, write
+from fourleaf.cli.output.console import err, show, write
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -153,14 +153,10 @@ def write_csv(one: Description) -> None:
 
 def show_all(lines: Sequence[Iterator[RenderableType]], to_stderr: bool = False) -> None:
     """Print one part after the other."""
-    if to_stderr:
-        from fourleaf.cli.output.console import err
-
-        console = err()
-        for part in lines:
-            for line in part:
-                console.print(line, soft_wrap=True)
-        return
     every = [line for part in lines for line in part]
-    if every:
+    if to_stderr:
+        console = err()
+        for line in every:
+            console.print(line, soft_wrap=True)
+    elif every:
         show(every)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fourleaf.cli.cluster.connection import connected, refused
-from fourleaf.cli.cluster.read_cluster import CLUSTER
+from fourleaf.cli.bad_input import bad_input
+from fourleaf.cli.cluster.config_in_force import config_objects
+from fourleaf.cli.cluster.connection import refused
+from fourleaf.cli.cluster.read_cluster import CLUSTER, typed
+from fourleaf.cli.input.files import open_files
 
 if TYPE_CHECKING:
-    from fourleaf.cli.cluster.read_cluster import Body, ClusterAccess
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.cli.topology.options import SourceFormat
-    from fourleaf.k8s_bridge.cluster.protocol import Cluster
+    from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
     from fourleaf.model.readers import Source
     from fourleaf.model.readers.objects.inventory import Inventory
     from fourleaf.model.topology_import.cluster_nodes import ClusterNode
@@ -24,7 +26,6 @@ LIVE = "live"
 
 def description_of(path: str, wanted: SourceFormat | None) -> Description:
     """The fabric that the file `path` describes. Raises `BadInput`."""
-    from fourleaf.cli.input.files import open_files
     from fourleaf.model.topology_import.description import DescriptionFormat
     from fourleaf.model.topology_import.formats import read_description
 
@@ -37,7 +38,8 @@ def live_inventory(reach: ClusterAccess) -> Inventory:
     """The nodes of the cluster and the scheduler's config. Raises `BadInput`."""
     from fourleaf.model.readers import Source
 
-    return _inventory([Source(CLUSTER, objects=asyncio.run(_observe(reach)))])
+    objects = reach.ask(lambda cluster: read_objects(cluster, reach))
+    return _inventory([Source(CLUSTER, objects=objects)])
 
 
 def live_description(reach: ClusterAccess) -> Description:
@@ -50,15 +52,13 @@ def live_description(reach: ClusterAccess) -> Description:
 
 def nodes_of(where: str, reach: ClusterAccess) -> list[ClusterNode]:
     """The nodes of a file, or of the cluster where `where` is `live`. Raises `BadInput`."""
-    from fourleaf.cli.input.files import open_files
-    from fourleaf.model.problems import BadInput, Problem, Severity
     from fourleaf.model.topology_import.kubernetes import known_nodes
 
     live = where == LIVE
     nodes = known_nodes(live_inventory(reach) if live else _inventory(open_files([where])))
     if not nodes:
         advice = "Give what `kubectl get nodes -o json` prints, or live."
-        raise BadInput([Problem(Severity.ERROR, where, "Node", "", "", "no node is there", advice)])
+        raise bad_input(where, "no node is there", advice, about="Node")
     return nodes
 
 
@@ -85,29 +85,15 @@ def _inventory(sources: Sequence[Source]) -> Inventory:
     return inventory
 
 
-async def _observe(reach: ClusterAccess) -> list[Body]:
-    async with connected(reach.kubeconfig, reach.context) as cluster:
-        return await read_objects(cluster, reach)
-
-
 async def read_objects(cluster: Cluster, reach: ClusterAccess) -> list[Body]:
     """All nodes of `cluster`, and the scheduler's config where there is one. Raises `BadInput`."""
-    from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
-    from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES
-    from fourleaf.k8s_bridge.cluster.protocol import Target
-    from fourleaf.model.config.spec import CONFIG_MAP
+    from fourleaf.k8s_bridge.cluster.errors import ClusterError
+    from fourleaf.k8s_bridge.cluster.kinds import NODES
     from fourleaf.model.problems import BadInput
 
     try:
         listing = await cluster.list(NODES)
     except ClusterError as error:
         raise BadInput([refused(error, reach.name, "list", NODES)]) from error
-    found: list[Body] = [{**body, "apiVersion": "v1", "kind": "Node"} for body in listing.items]
-    try:
-        config = await cluster.get(CONFIG_MAPS, Target(reach.config_namespace, CONFIG_MAP))
-        found.append({**config, "apiVersion": "v1", "kind": "ConfigMap"})
-    except NotFound:
-        pass
-    except ClusterError as error:
-        raise BadInput([refused(error, reach.name, "get", CONFIG_MAPS)]) from error
-    return found
+    config = await config_objects(cluster, reach.name, reach.config_namespace)
+    return typed(NODES, listing.items) + config

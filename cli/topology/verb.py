@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig
 from fourleaf.cli.output.console import EXIT_BAD_INPUT, EXIT_OK, EXIT_PENDING, write
+from fourleaf.cli.output.documents import write_document
 from fourleaf.cli.topology.options import (
     CheckFormat,
     FabricFormat,
@@ -48,7 +50,6 @@ def import_(
 
     Exit code: 0 read, 2 bad input, 3 hosts or nodes that do not match (with --nodes).
     """
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.cli.topology.show import (
         fabric_document,
         fabric_lines,
@@ -77,7 +78,7 @@ def import_(
             write_csv(one)
             show_all(said, to_stderr=True)
         case _:
-            _write(fabric_document(one, found, match), output is FabricFormat.JSON)
+            write_document(fabric_document(one, found, match), output)
     left = match is not None and (match.hosts_left or match.nodes_left)
     raise typer.Exit(EXIT_PENDING if left else EXIT_OK)
 
@@ -97,7 +98,6 @@ def check(
 
     Exit code: 0 nothing, 2 bad input, 3 findings; notes alone are nothing.
     """
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.cli.topology.show import finding_lines, finding_list, show_all
     from fourleaf.cli.topology.source import description_of, live_description
     from fourleaf.model.config.spec import API_VERSION
@@ -118,7 +118,7 @@ def check(
             "nodes": len(one.positions),
             "findings": finding_list(found),
         }
-        _write(document, output is CheckFormat.JSON)
+        write_document(document, output)
     raise typer.Exit(EXIT_OK if all(each.is_note for each in found) else EXIT_PENDING)
 
 
@@ -150,7 +150,6 @@ def apply(
     Exit code: 0 done or nothing to do, 2 bad input or not confirmed, 3 hosts or nodes that do
     not match; those that match are labelled.
     """
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.cli.topology.labels import (
         diff_document,
         diff_lines,
@@ -183,7 +182,7 @@ def apply(
         _confirm(len(diff.changes), yes)
         put_labels(reach, diff)
     if output is not CheckFormat.TABLE:
-        _write(diff_document(diff, going), output is CheckFormat.JSON)
+        write_document(diff_document(diff, going), output)
     elif going:
         write(f"{len(diff.changes)} nodes are labelled")
     raise typer.Exit(EXIT_PENDING if match.hosts_left or match.nodes_left else EXIT_OK)
@@ -205,9 +204,3 @@ def _summary(one: Description, found: tuple[Finding, ...]) -> str:
     said = "1 finding" if many == 1 else f"{many or 'no'} findings"
     leaves = len({(p.core, p.spine, p.leaf) for p in one.positions})
     return f"{one.source} ({one.format.value}): {len(one.positions)} nodes, {leaves} leaves: {said}"
-
-
-def _write(document: dict[str, Any], as_json: bool) -> None:
-    from fourleaf.cli.output.text import json_text, yaml_text
-
-    write(json_text(document) if as_json else yaml_text(document))

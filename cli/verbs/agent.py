@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -14,8 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fourleaf.cli.cluster.addresses import HEALTH_OPTION, address, health_address, listening
+from fourleaf.cli.cluster.addresses import address, health_address, serve_until_stopped
+from fourleaf.cli.cluster.connection import connected
 from fourleaf.cli.options import Context, HealthListen, Kubeconfig
+from fourleaf.cli.output.console import EXIT_OK
+from fourleaf.cli.output.documents import write_document
 
 if TYPE_CHECKING:
     from fourleaf.agent.agent import Agent
@@ -141,8 +142,6 @@ def _print(reader: DeviceReader, node: str, output: InventoryFormat) -> int:
     from fourleaf.agent.inventory import inventory
     from fourleaf.agent.inventory_consistency import examined
     from fourleaf.agent.node import NodeIdentity, own_boot_id
-    from fourleaf.cli.output.console import EXIT_OK, write
-    from fourleaf.cli.output.text import json_text, yaml_text
 
     looked_at = examined(reader.read())
     reader.close()
@@ -154,13 +153,11 @@ def _print(reader: DeviceReader, node: str, output: InventoryFormat) -> int:
         "metadata": {"name": node} if node else {},
         "status": devices.model_dump(mode="json", by_alias=True, exclude_none=True),
     }
-    write(yaml_text(document) if output is InventoryFormat.YAML else json_text(document))
+    write_document(document, output)
     return EXIT_NOT_READY if looked_at.faults else EXIT_OK
 
 
 async def _once(setting: AgentOptions, patient: PatientReader) -> int:
-    from fourleaf.cli.output.console import EXIT_OK
-
     async with _agent(setting, patient) as (agent, _, _):
         done = await agent.once()
     if done.error is not None:
@@ -170,7 +167,6 @@ async def _once(setting: AgentOptions, patient: PatientReader) -> int:
 
 async def _until_stopped(setting: AgentOptions, patient: PatientReader) -> int:
     from fourleaf.agent.http import AgentHealth, AgentServer
-    from fourleaf.cli.output.console import EXIT_OK
     from fourleaf.k8s_bridge.runtime.http.pages import Address, PageServer
 
     async with _agent(setting, patient) as (agent, metrics, cluster):
@@ -181,17 +177,8 @@ async def _until_stopped(setting: AgentOptions, patient: PatientReader) -> int:
             Address(setting.host, setting.port),
             lambda: metrics.requests(cluster.traffic.requests),
         )
-        async with contextlib.AsyncExitStack() as stack:
-            await stack.enter_async_context(listening(server))
-            if setting.health is not None:
-                probes = PageServer(health.probes(), setting.health)
-                await stack.enter_async_context(listening(probes, HEALTH_OPTION))
-            work = asyncio.create_task(agent.run())
-            loop = asyncio.get_running_loop()
-            for number in (signal.SIGTERM, signal.SIGINT):
-                loop.add_signal_handler(number, work.cancel)
-            with contextlib.suppress(asyncio.CancelledError):
-                await work
+        probes = PageServer(health.probes(), setting.health) if setting.health else None
+        await serve_until_stopped(server, probes, agent.run)
     return EXIT_OK
 
 
@@ -202,7 +189,6 @@ async def _agent(
     from fourleaf.agent import agent as room
     from fourleaf.agent.metrics import AgentMetrics
     from fourleaf.agent.node import own_boot_id
-    from fourleaf.cli.cluster.connection import connected
     from fourleaf.k8s_bridge.runtime.clock import SystemClock
 
     clock = SystemClock()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fourleaf.cli.bad_input import bad_input
+from fourleaf.cli.cluster.connection import refused
+from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.input.files import need_terms, open_files
 from fourleaf.cli.options import (
     Answer,
@@ -21,14 +23,14 @@ from fourleaf.cli.options import (
 from fourleaf.cli.output import console
 from fourleaf.cli.output.console import print_problems
 from fourleaf.cli.output.documents import Document, for_people, tell, write_document
+from fourleaf.cli.output.text import plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from fourleaf.cli.cluster.config_in_force import ConfigInForce
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
+    from fourleaf.k8s_bridge.cluster.protocol import Cluster
     from fourleaf.model.config.spec import SchedulerConfig
-    from fourleaf.model.problems import Problem
     from fourleaf.model.readers import Source
 
 Defaults = Annotated[
@@ -48,9 +50,6 @@ def show(
     output: Answer = OutputFormat.YAML,
 ) -> None:
     """Print the config in force, defaults included, as YAML; a table has a line for each field."""
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
-    from fourleaf.cli.output.text import plain
-
     config, source = configured(
         files, defaults, ClusterAccess(kubeconfig, context, config_namespace)
     )
@@ -97,7 +96,6 @@ def validate(
 
     Of a cluster, it is the newest edit that counts, and what is in force without it is told.
     """
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.model.config.spec import API_VERSION
     from fourleaf.model.extensions import load as load_extensions
 
@@ -127,7 +125,6 @@ def explain(
     """Print what every weight means and what it comes to for each kind of gang."""
     from rich.text import Text
 
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.cli.render.weights import weights_document, weights_view
 
     config, source = configured(
@@ -174,25 +171,23 @@ def asked(reach: ClusterAccess) -> ConfigInForce:
     from fourleaf.model.problems import BadInput
 
     try:
-        return asyncio.run(_asked(reach))
+        return reach.ask(lambda cluster: _asked(cluster, reach))
     except BadInput as bad:
         advice = "Or name a file with -f, or ask for the built-in ones with --defaults."
         problems = [replace(one, advice=f"{one.advice} {advice}") for one in bad.problems]
         raise BadInput(problems) from bad
 
 
-async def _asked(reach: ClusterAccess) -> ConfigInForce:
+async def _asked(cluster: Cluster, reach: ClusterAccess) -> ConfigInForce:
     from fourleaf.cli.cluster.config_in_force import read_config_in_force
-    from fourleaf.cli.cluster.connection import connected, refused
     from fourleaf.k8s_bridge.cluster.errors import ClusterError
     from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
     from fourleaf.model.problems import BadInput
 
-    async with connected(reach.kubeconfig, reach.context) as cluster:
-        try:
-            return await read_config_in_force(cluster, reach.name, reach.config_namespace)
-        except ClusterError as error:
-            raise BadInput([refused(error, reach.name, "get", CONFIG_MAPS)]) from error
+    try:
+        return await read_config_in_force(cluster, reach.name, reach.config_namespace)
+    except ClusterError as error:
+        raise BadInput([refused(error, reach.name, "get", CONFIG_MAPS)]) from error
 
 
 def in_cluster(in_force: ConfigInForce) -> tuple[SchedulerConfig, str]:
@@ -210,12 +205,17 @@ def load(files: list[str] | None) -> tuple[SchedulerConfig, str]:
 
     Errors of other objects are none of its business: a cluster's dump may be given.
     """
-    from fourleaf.model.problems import BadInput
+    from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP, KINDS
     from fourleaf.model.readers.config import BUILT_IN
 
     config, source = _read(open_files(files or ()))
     if files and source == BUILT_IN:
-        raise BadInput([_none_in(files)])
+        advice = (
+            f"Give one with apiVersion: {API_VERSION} and kind: {KINDS[0]}, bare or in the "
+            f"ConfigMap {CONFIG_MAP}."
+        )
+        message = f"there is no {KINDS[0]} in the input"
+        raise bad_input(", ".join(files), message, advice, about=KINDS[0])
     return config, source
 
 
@@ -237,19 +237,3 @@ def _read(sources: list[Source]) -> tuple[SchedulerConfig, str]:
         raise BadInput(wrong)
     print_problems(one for one in reading.problems if one.object.startswith(ours))
     return reading.snapshot.config, reading.config_source
-
-
-def _none_in(files: list[str]) -> Problem:
-    from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP, KINDS
-    from fourleaf.model.problems import Problem, Severity
-
-    return Problem(
-        Severity.ERROR,
-        ", ".join(files),
-        KINDS[0],
-        "",
-        "",
-        f"there is no {KINDS[0]} in the input",
-        f"Give one with apiVersion: {API_VERSION} and kind: {KINDS[0]}, bare or in the "
-        f"ConfigMap {CONFIG_MAP}.",
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 from ipaddress import ip_network
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fourleaf.cli.cluster.addresses import HEALTH_OPTION, address, health_address, taken
+from fourleaf.cli.cluster.addresses import HEALTH_OPTION, address, health_address, on_signal, taken
+from fourleaf.cli.cluster.connection import connected, named, own_namespace
 from fourleaf.cli.input.files import moment, open_files
 from fourleaf.cli.options import (
     ConfigNamespace,
@@ -21,6 +21,7 @@ from fourleaf.cli.options import (
     Namespace,
     Now,
 )
+from fourleaf.cli.output.console import write
 
 if TYPE_CHECKING:
     from fourleaf.dashboard.serve import DashboardOptions
@@ -97,7 +98,6 @@ def dashboard(
     """
     host, port = address(listen)
     access = _access(token_file, auth_header, trusted_proxy or ())
-    from fourleaf.cli.cluster.connection import own_namespace
     from fourleaf.dashboard.serve import DashboardOptions, is_loopback
     from fourleaf.dashboard.web.access import NoSecret
     from fourleaf.k8s_bridge.runtime.logs import set_up_logs
@@ -160,7 +160,6 @@ async def _live(
     config_namespace: str,
     options: DashboardOptions,
 ) -> None:
-    from fourleaf.cli.cluster.connection import connected, named
     from fourleaf.dashboard.sources.live_cluster import LiveSource
     from fourleaf.k8s_bridge.runtime.clock import SystemClock
 
@@ -176,9 +175,7 @@ async def _until_stopped(source: ClusterSource, options: DashboardOptions) -> No
     from fourleaf.k8s_bridge.runtime.http.listener import AddressTaken
 
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+    on_signal(stop.set)
     try:
         await serve(source, SystemClock(), options, stop, _say)
     except AddressTaken as error:
@@ -188,7 +185,5 @@ async def _until_stopped(source: ClusterSource, options: DashboardOptions) -> No
 
 def _say(url: str) -> None:
     """Print where pages are served, at once: the reader of a pipe waits for it."""
-    from fourleaf.cli.output.console import write
-
     write(url)
     sys.stdout.flush()

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fourleaf.cli.bad_input import bad_input
+from fourleaf.cli.cluster.connection import refused
+from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.cluster.solver_process import solver
 from fourleaf.cli.input.files import moment, need_terms, reading_of
 from fourleaf.cli.input.plan_input import LOADING_SECONDS
+from fourleaf.cli.logs import log_to_stderr
 from fourleaf.cli.options import (
     Answer,
     Apply,
@@ -23,10 +26,11 @@ from fourleaf.cli.options import (
     OutputFormat,
     PlanFiles,
 )
-from fourleaf.cli.output.console import glyphs, print_problems, show, write
+from fourleaf.cli.output.console import glyphs, print_problems, write
+from fourleaf.cli.output.documents import tell
+from fourleaf.cli.output.progress import Progress
 
 if TYPE_CHECKING:
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.k8s_bridge.cluster.protocol import Cluster
     from fourleaf.model.previews.defrag import DefragPreview
     from fourleaf.model.snapshot import Snapshot
@@ -57,8 +61,6 @@ def defrag(
 
     Exit code: 0 fine, 2 bad input.
     """
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
-
     if dry_run and apply:
         raise typer.BadParameter("only one of them at a time", param_hint="--dry-run/--apply")
     if apply and files:
@@ -68,7 +70,7 @@ def defrag(
         raise typer.BadParameter(advice, param_hint="--moves")
     reach = ClusterAccess(kubeconfig, context, config_namespace)
     if apply:
-        asyncio.run(_ask(reach))
+        reach.ask(lambda cluster: ask(cluster, reach, datetime.now(UTC)))
         write("asked; the scheduler looks for moves now, where none are under way")
         return
     answer, snapshot = _dry_run(reach, files, moves, moment(now))
@@ -79,8 +81,6 @@ def _dry_run(
     reach: ClusterAccess, files: Sequence[str] | None, moves: int | None, now: float | None
 ) -> tuple[DefragPreview, Snapshot]:
     with solver() as client:
-        from fourleaf.cli.logs import log_to_stderr
-        from fourleaf.cli.output.progress import Progress
         from fourleaf.model.extensions import load
         from fourleaf.model.previews.defrag import gathered, gathering, movers
         from fourleaf.model.relocation import Budget
@@ -99,22 +99,14 @@ def _dry_run(
     return gathered(plan, ready, budget, young), snapshot
 
 
-async def _ask(reach: ClusterAccess) -> None:
-    from fourleaf.cli.cluster.connection import connected
-
-    async with connected(reach.kubeconfig, reach.context) as cluster:
-        await ask(cluster, reach, datetime.now(UTC))
-
-
 async def ask(cluster: Cluster, reach: ClusterAccess, when: datetime) -> None:
     """Ask the scheduler to defragment. Raises `BadInput` where its ConfigMap cannot be marked."""
-    from fourleaf.cli.cluster.connection import refused
     from fourleaf.k8s_bridge.cache.config_watcher import DEFRAGMENT
     from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
     from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
     from fourleaf.k8s_bridge.cluster.protocol import Target
     from fourleaf.model.config.spec import CONFIG_MAP
-    from fourleaf.model.problems import BadInput, Problem, Severity
+    from fourleaf.model.problems import BadInput
 
     target = Target(reach.config_namespace, CONFIG_MAP)
     stamp = when.strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -126,23 +118,18 @@ async def ask(cluster: Cluster, reach: ClusterAccess, when: datetime) -> None:
             "Create it with your config (`fourleaf config show` prints one under which nothing "
             "changes), or name its namespace with --config-namespace."
         )
-        title = f"ConfigMap {target}"
-        raise BadInput(
-            [Problem(Severity.ERROR, reach.name, title, "", "", message, advice)]
-        ) from error
+        raise bad_input(reach.name, message, advice, about=f"ConfigMap {target}") from error
     except ClusterError as error:
         raise BadInput([refused(error, reach.name, "patch", CONFIG_MAPS)]) from error
 
 
 def _show(answer: DefragPreview, snapshot: Snapshot, output: OutputFormat) -> None:
-    if output in (OutputFormat.TABLE, OutputFormat.WIDE):
-        from fourleaf.cli.render.relocations import defrag_view
-
-        wide = output is OutputFormat.WIDE
-        show(defrag_view(answer, snapshot.fabric, glyphs(), wide))
-        return
-    from fourleaf.cli.output.text import json_text, yaml_text
+    from fourleaf.cli.render.relocations import defrag_view
     from fourleaf.model.documents.relocation import defrag_document
 
-    document = defrag_document(answer)
-    write(json_text(document) if output is OutputFormat.JSON else yaml_text(document))
+    wide = output is OutputFormat.WIDE
+    tell(
+        lambda: defrag_document(answer),
+        lambda: defrag_view(answer, snapshot.fabric, glyphs(), wide),
+        output,
+    )

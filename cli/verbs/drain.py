@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fourleaf.cli import completion
+from fourleaf.cli.cluster.read_cluster import ClusterAccess, read_live
 from fourleaf.cli.cluster.solver_process import solver
 from fourleaf.cli.input.files import need_terms, reading_of
 from fourleaf.cli.input.plan_input import LOADING_SECONDS
+from fourleaf.cli.logs import log_to_stderr
 from fourleaf.cli.options import (
     Answer,
     Apply,
@@ -22,10 +23,12 @@ from fourleaf.cli.options import (
     OutputFormat,
     PlanFiles,
 )
-from fourleaf.cli.output.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems, show, write
+from fourleaf.cli.output.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems, write
+from fourleaf.cli.output.documents import for_people, tell, write_document
+from fourleaf.cli.output.progress import Progress
 
 if TYPE_CHECKING:
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess, Live
+    from fourleaf.cli.cluster.read_cluster import Live
     from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
     from fourleaf.model.previews.drain import Drained
     from fourleaf.model.snapshot import Snapshot
@@ -67,8 +70,6 @@ def drain(
 
     Exit code: 0 fine, 2 bad input, 3 some gang would find no place, or stay, or its Job end.
     """
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
-
     if dry_run + apply + undo > 1:
         raise typer.BadParameter(
             "only one of them at a time", param_hint="--dry-run/--apply/--undo"
@@ -77,7 +78,7 @@ def drain(
         raise typer.BadParameter("nothing can be changed in files", param_hint="-f")
     reach = ClusterAccess(kubeconfig, context, config_namespace)
     if apply or undo:
-        changed = asyncio.run(_changed(reach, places, undo, end_jobs))
+        changed = reach.ask(lambda cluster: _changed(cluster, reach, places, undo, end_jobs))
         _show_changed(changed, undo, output)
         return
     answer, snapshot = _dry_run(reach, files, places)
@@ -89,8 +90,6 @@ def _dry_run(
     reach: ClusterAccess, files: Sequence[str] | None, places: Sequence[str]
 ) -> tuple[Drained, Snapshot]:
     with solver() as client:
-        from fourleaf.cli.logs import log_to_stderr
-        from fourleaf.cli.output.progress import Progress
         from fourleaf.model.extensions import load
         from fourleaf.model.previews.drain import drained, emptied
         from fourleaf.model.previews.places import nodes_of
@@ -108,17 +107,13 @@ def _dry_run(
 
 
 async def _changed(
-    reach: ClusterAccess, places: Sequence[str], undo: bool, end_jobs: bool
+    cluster: Cluster, reach: ClusterAccess, places: Sequence[str], undo: bool, end_jobs: bool
 ) -> tuple[str, ...]:
-    from fourleaf.cli.cluster.connection import connected
-    from fourleaf.cli.cluster.read_cluster import read_live
-
-    async with connected(reach.kubeconfig, reach.context) as cluster:
-        live = await read_live(cluster, reach)
-        print_problems(live.config.warnings)
-        if not undo and not end_jobs:
-            need_lasting_jobs(live, places, reach.name)
-        return await mark(cluster, reach, live, places, undo)
+    live = await read_live(cluster, reach)
+    print_problems(live.config.warnings)
+    if not undo and not end_jobs:
+        need_lasting_jobs(live, places, reach.name)
+    return await mark(cluster, reach, live, places, undo)
 
 
 def need_lasting_jobs(live: Live, places: Sequence[str], where: str) -> None:
@@ -165,7 +160,9 @@ async def mark(
 
 
 def _show_changed(nodes: tuple[str, ...], undo: bool, output: OutputFormat) -> None:
-    if output in (OutputFormat.TABLE, OutputFormat.WIDE):
+    from fourleaf.model.config.spec import API_VERSION
+
+    if for_people(output):
         count = f"{len(nodes)} node" + ("" if len(nodes) == 1 else "s")
         if undo:
             said = f"{count} may be used again" if nodes else "none of them was being drained"
@@ -173,23 +170,16 @@ def _show_changed(nodes: tuple[str, ...], undo: bool, output: OutputFormat) -> N
             said = f"{count} cordoned and marked; the scheduler empties them now"
         write(said + (f": {', '.join(nodes)}" if nodes else ""))
         return
-    _write({"kind": "Drain", "nodes": list(nodes), "drained": not undo}, output)
+    document = {"kind": "Drain", "nodes": list(nodes), "drained": not undo}
+    write_document({"apiVersion": API_VERSION, **document}, output)
 
 
 def _show(answer: Drained, snapshot: Snapshot, output: OutputFormat) -> None:
-    if output in (OutputFormat.TABLE, OutputFormat.WIDE):
-        from fourleaf.cli.render.relocations import drain_view
-
-        show(drain_view(answer, snapshot.fabric, glyphs()))
-        return
+    from fourleaf.cli.render.relocations import drain_view
     from fourleaf.model.documents.relocation import drain_document
 
-    _write(drain_document(answer), output)
-
-
-def _write(document: dict[str, Any], output: OutputFormat) -> None:
-    from fourleaf.cli.output.text import json_text, yaml_text
-    from fourleaf.model.config.spec import API_VERSION
-
-    whole = {"apiVersion": API_VERSION, **document}
-    write(json_text(whole) if output is OutputFormat.JSON else yaml_text(whole))
+    tell(
+        lambda: drain_document(answer),
+        lambda: drain_view(answer, snapshot.fabric, glyphs()),
+        output,
+    )

@@ -45,12 +45,14 @@ def _show(reading: InputReading, sources: Sequence[Source], errors: int) -> None
     from rich.table import Table
     from rich.text import Text
 
+    from fourleaf.model.reasons.text import counted
+
     print_problems(reading.problems, to_stdout=True)
     table = Table.grid(padding=(0, 2, 0, 0))
     for name, facts in understood(reading, sources):
         table.add_row(Text(name, style="bold"), Text(facts))
     warnings = len(reading.problems) - errors
-    verdict = Text(f"{_count(errors, 'error')}, {_count(warnings, 'warning')}")
+    verdict = Text(f"{counted(errors, 'error')}, {counted(warnings, 'warning')}")
     show([*([Text()] if reading.problems else []), table, Text(), verdict])
 
 
@@ -70,6 +72,7 @@ def _document(reading: InputReading, sources: Sequence[Source], errors: int) -> 
 def understood(reading: InputReading, sources: Sequence[Source]) -> list[tuple[str, str]]:
     """What the input says, as pairs of a word and the facts."""
     from fourleaf.cli.dialects import gangs_by_dialect, topology_source
+    from fourleaf.model.reasons.text import counted
 
     snapshot = reading.snapshot
     nodes = snapshot.fabric.nodes.values()
@@ -87,12 +90,12 @@ def understood(reading: InputReading, sources: Sequence[Source]) -> list[tuple[s
         (
             "leaves",
             f"{len(snapshot.fabric.leaves):,}"
-            + "".join(f"; {times:,} of {_count(size, 'node')}" for size, times in _sorted(sizes)),
+            + "".join(f"; {times:,} of {counted(size, 'node')}" for size, times in _sorted(sizes)),
         ),
         ("spines", f"{len(snapshot.fabric.spines):,}"),
         ("topology", topology_source(snapshot)),
-        ("running", f"{_count(len(snapshot.running), 'pod')}, {ours:,} of them ours"),
-        ("waiting", f"{_count(len(snapshot.gangs), 'gang')}, {held:,} of them held back"),
+        ("running", f"{counted(len(snapshot.running), 'pod')}, {ours:,} of them ours"),
+        ("waiting", f"{counted(len(snapshot.gangs), 'gang')}, {held:,} of them held back"),
         ("dialects", ", ".join(f"{name} {times:,}" for name, times in dialects) or "none"),
         ("config", reading.config_source),
     ]
@@ -104,7 +107,3 @@ def understood(reading: InputReading, sources: Sequence[Source]) -> list[tuple[s
 
 def _sorted(sizes: Counter[int]) -> list[tuple[int, int]]:
     return sorted(sizes.items(), key=lambda item: (-item[1], item[0]))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fourleaf.cli import completion
+from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.cluster.solver_process import solver
 from fourleaf.cli.input.files import moment
 from fourleaf.cli.input.plan_input import Input, planned
+from fourleaf.cli.logs import log_to_stderr
 from fourleaf.cli.options import (
     ConfigNamespace,
     Context,
@@ -81,9 +83,6 @@ def plan(
     # One answer and out: looking for garbage among a million live objects only takes time.
     gc.disable()
     with solver() as client:
-        from fourleaf.cli.cluster.read_cluster import ClusterAccess
-        from fourleaf.cli.logs import log_to_stderr
-
         log_to_stderr()
         reach = ClusterAccess(kubeconfig, context, config_namespace)
         given = Input(reach, files or (), live, at, time_limit, seed)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.input.files import moment, need_terms, reading_of
+from fourleaf.cli.logs import log_to_stderr
 from fourleaf.cli.options import (
     Answer,
     ConfigNamespace,
@@ -26,10 +29,10 @@ from fourleaf.cli.options import (
 )
 from fourleaf.cli.output.console import EXIT_OK
 from fourleaf.cli.output.documents import Document, tell
+from fourleaf.cli.output.progress import Progress
 from fourleaf.cli.output.watch import WatchedAnswer, need_anew, present
 
 if TYPE_CHECKING:
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.model.gang import GangKey
     from fourleaf.model.readers import InputReading
     from fourleaf.model.start import Start
@@ -62,16 +65,14 @@ def queue(
 
     Exit code: 0 the queue was read, 2 it cannot be.
     """
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
-
     if server and (start or files):
         raise typer.BadParameter("goes with neither --start nor -f", param_hint="--server")
     need_anew(files, watch)
     reach = ClusterAccess(kubeconfig, context, config_namespace)
-    with _Looks(reach, files, moment(now), start) as looks:
+    with _looking(reach, files, moment(now), start) as look_there:
 
         def look() -> Look:
-            entries, at = (_from_server(server), time.time()) if server else looks.look()
+            entries, at = (_from_server(server), time.time()) if server else look_there()
             return [one for one in entries if namespace in (None, one["namespace"])], at
 
         view = WatchedAnswer(
@@ -87,41 +88,28 @@ def _from_server(server: str) -> list[Document]:
     return sorted(entries, key=lambda e: (-e["priority"], e["since"], e["namespace"], e["name"]))
 
 
-class _Looks:
-    """Looks at the queue of a cluster, or of files, with one solver process for all of them."""
-
-    def __init__(
-        self, reach: ClusterAccess, files: list[str] | None, now: float | None, start: bool
-    ) -> None:
-        self._reach = reach
-        self._files = files
-        self._now = now
-        self._client: SolverClient | None = None
+@contextmanager
+def _looking(
+    reach: ClusterAccess, files: list[str] | None, now: float | None, start: bool
+) -> Iterator[Callable[[], Look]]:
+    """A look at the queue of a cluster, or of files, with one solver process for all looks."""
+    with ExitStack() as stack:
+        client: SolverClient | None = None
         if start:
-            from fourleaf.cli.logs import log_to_stderr
             from fourleaf.solver.forecast.ask import asking_client
 
             log_to_stderr()
-            self._client = asking_client()
+            client = stack.enter_context(asking_client())
 
-    def __enter__(self) -> _Looks:
-        if self._client is not None:
-            self._client.start()
-        return self
+        def look() -> Look:
+            reading = reading_of(reach, files, now)
+            starts = None if client is None else _starts(client, reading)
+            return waiting(reading, starts), reading.snapshot.now
 
-    def __exit__(self, *_: object) -> None:
-        if self._client is not None:
-            self._client.close()
-
-    def look(self) -> Look:
-        """What waits now."""
-        reading = reading_of(self._reach, self._files, self._now)
-        starts = None if self._client is None else _starts(self._client, reading)
-        return waiting(reading, starts), reading.snapshot.now
+        yield look
 
 
 def _starts(client: SolverClient, reading: InputReading) -> dict[GangKey, Start]:
-    from fourleaf.cli.output.progress import Progress
     from fourleaf.solver.forecast.ask import ask_starts
 
     need_terms(reading.snapshot.config, reading.config_source, client.extensions_in_force())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fourleaf.cli.bad_input import unwritable
 from fourleaf.cli.input.replay_input import (
     config_of,
     fabric_of,
@@ -17,7 +18,8 @@ from fourleaf.cli.input.replay_input import (
     snapshot_of,
     trace_of,
 )
-from fourleaf.cli.options import Answer, OutputFormat
+from fourleaf.cli.logs import log_to_stderr
+from fourleaf.cli.options import Answer, OutputFormat, filename
 from fourleaf.cli.output.console import EXIT_OK, err
 from fourleaf.cli.output.documents import tell
 from fourleaf.cli.trace_options import (
@@ -41,10 +43,7 @@ if TYPE_CHECKING:
 def replay(
     trace: TraceName = None,
     files: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-f", "--filename", metavar="PATH", help="A snapshot instead of a trace. Repeatable."
-        ),
+        list[str] | None, filename("A snapshot instead of a trace. Repeatable.")
     ] = None,
     duration: Duration = 3600,
     fabric: FabricName = None,
@@ -96,7 +95,6 @@ def replay(
 
     Exit code: 0 replayed, 2 bad input.
     """
-    from fourleaf.cli.logs import log_to_stderr
     from fourleaf.cli.render.replay import replay_lines
     from fourleaf.simulator.measures.document import document
     from fourleaf.simulator.options import (
@@ -178,7 +176,6 @@ def _run(jobs: Trace, ground: Fabric, options: ReplayOptions) -> tuple[ReplayRec
 
 def _draw(folder: Path, jobs: Trace, ground: Fabric, runs: list[tuple[str, ReplayRecord]]) -> None:
     """Write the sheet and the page. Raises `BadInput` where that is not possible."""
-    from fourleaf.model.problems import BadInput, Problem, Severity
     from fourleaf.simulator.measures.tables import note, remarks, tables, title
     from fourleaf.simulator.pictures.charts import runs_of
     from fourleaf.simulator.pictures.page import write_page
@@ -194,8 +191,5 @@ def _draw(folder: Path, jobs: Trace, ground: Fabric, runs: list[tuple[str, Repla
         said = " ".join([note(jobs), *(f"{one}." for one in remarks(figures))])
         write_page(folder / "replay.html", head, said, shown, drawn)
     except OSError as error:
-        advice = "Name a folder that can be written."
-        message = f"cannot be written: {error.strerror}"
-        problem = Problem(Severity.ERROR, str(folder), "", "", "", message, advice)
-        raise BadInput([problem]) from error
+        raise unwritable(str(folder), error, "folder") from error
     err().print(f"pictures: {folder / 'replay.png'}, {folder / 'replay.html'}")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import signal
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fourleaf.cli.cluster.addresses import HEALTH_OPTION, address, health_address, listening
+from fourleaf.cli.cluster.addresses import address, health_address, serve_until_stopped
+from fourleaf.cli.cluster.connection import connected, own_namespace
 from fourleaf.cli.cluster.solver_process import solver
 from fourleaf.cli.options import (
     ConfigNamespace,
@@ -80,7 +79,6 @@ def run(
         kubeconfig, context, *address(listen), audit, health_address(health_listen)
     )
     with solver() as client:
-        from fourleaf.cli.cluster.connection import own_namespace
         from fourleaf.k8s_bridge.election.election import Timing
         from fourleaf.k8s_bridge.runtime.logs import set_up_logs
         from fourleaf.k8s_bridge.runtime.open_files import allow_more_open_files
@@ -101,7 +99,6 @@ def run(
 async def _until_stopped(
     options: SchedulerOptions, setting: RunOptions, client: SolverClient
 ) -> None:
-    from fourleaf.cli.cluster.connection import connected
     from fourleaf.k8s_bridge.reporting.audit import Audit, audit_to
     from fourleaf.k8s_bridge.reporting.http import ProbeServer, StateServer
     from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
@@ -126,14 +123,5 @@ async def _until_stopped(
         scheduler = Scheduler(cluster, clock, solver.plan, options, reporter, planner=solver)
         address = Address(setting.host, setting.port)
         server = StateServer(scheduler.reporter, metrics.registry, address)
-        async with contextlib.AsyncExitStack() as stack:
-            await stack.enter_async_context(listening(server))
-            if setting.health is not None:
-                probes = ProbeServer(scheduler.reporter, setting.health)
-                await stack.enter_async_context(listening(probes, HEALTH_OPTION))
-            work = asyncio.create_task(scheduler.run())
-            loop = asyncio.get_running_loop()
-            for number in (signal.SIGTERM, signal.SIGINT):
-                loop.add_signal_handler(number, work.cancel)
-            with contextlib.suppress(asyncio.CancelledError):
-                await work
+        probes = ProbeServer(scheduler.reporter, setting.health) if setting.health else None
+        await serve_until_stopped(server, probes, scheduler.run)

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import typer
 
 from fourleaf.cli.answers import Scores
+from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.cluster.solver_process import solver
 from fourleaf.cli.input.files import moment
 from fourleaf.cli.input.gang_names import find_gang
 from fourleaf.cli.input.plan_input import Input, planned
+from fourleaf.cli.logs import log_to_stderr
 from fourleaf.cli.options import (
     Answer,
     ConfigNamespace,
@@ -58,9 +60,6 @@ def score(
     """
     at = moment(now)
     with solver() as client:
-        from fourleaf.cli.cluster.read_cluster import ClusterAccess
-        from fourleaf.cli.logs import log_to_stderr
-
         log_to_stderr()
         reach = ClusterAccess(kubeconfig, context, config_namespace)
         given = Input(reach, files or (), live, at, time_limit, seed)

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fourleaf.cli.bad_input import unwritable
+from fourleaf.cli.cluster.connection import own_namespace
+from fourleaf.cli.cluster.read_cluster import ClusterAccess, observe
 from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig, Namespace
+from fourleaf.cli.output.console import print_problems
+from fourleaf.cli.output.text import json_text
 
 if TYPE_CHECKING:
     from fourleaf.cli.cluster.read_cluster import Live
@@ -32,12 +37,6 @@ def snapshot(
 
     Exit code: 0 written, 2 the cluster cannot be read or the file not be written.
     """
-    from fourleaf.cli.cluster.connection import own_namespace
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess, observe
-    from fourleaf.cli.output.console import print_problems
-    from fourleaf.cli.output.text import json_text
-    from fourleaf.model.problems import BadInput, Problem, Severity
-
     reach = ClusterAccess(kubeconfig, context, config_namespace)
     live = observe(reach, leases_in=namespace or own_namespace())
     print_problems(live.config.warnings)
@@ -49,9 +48,7 @@ def snapshot(
             with open(file, "w", encoding="utf-8") as stream:
                 stream.write(text)
         except OSError as error:
-            advice = "Name a file that can be written."
-            message = f"cannot be written: {error.strerror}"
-            raise BadInput([Problem(Severity.ERROR, file, "", "", "", message, advice)]) from error
+            raise unwritable(file, error) from error
     moment = datetime.fromtimestamp(live.now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     name = "FILE" if file == STDOUT else file
     sys.stderr.write(

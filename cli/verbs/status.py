@@ -8,6 +8,8 @@ from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from fourleaf.cli.cluster.connection import own_namespace, refused
+from fourleaf.cli.cluster.read_cluster import ClusterAccess, read_live
 from fourleaf.cli.options import (
     Answer,
     ConfigNamespace,
@@ -24,7 +26,7 @@ from fourleaf.cli.output.documents import Document, tell
 from fourleaf.cli.output.watch import WatchedAnswer, present
 
 if TYPE_CHECKING:
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess, Live
+    from fourleaf.cli.cluster.read_cluster import Live
     from fourleaf.k8s_bridge.cluster.protocol import Cluster
     from fourleaf.k8s_bridge.election.lease import LeaderLease
 
@@ -47,8 +49,6 @@ def status(
 
     Exit code: 0 fine, 2 it cannot be read, 3 no scheduler leads.
     """
-    from fourleaf.cli.cluster.connection import own_namespace
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.cli.cluster.scheduler_server import fetch_status
 
     reach = ClusterAccess(kubeconfig, context, config_namespace)
@@ -56,7 +56,7 @@ def status(
     def look() -> Document:
         if server:
             return fetch_status(server)
-        return asyncio.run(_observed(reach, namespace or own_namespace()))
+        return reach.ask(lambda cluster: _observed(cluster, reach, namespace or own_namespace()))
 
     view = WatchedAnswer(look, lambda document: _tell(document, output), _code, _matters)
     present(view, output, watch, interval)
@@ -84,19 +84,13 @@ def _matters(document: Document) -> Document:
     return {**document, "leader": leader}
 
 
-async def _observed(reach: ClusterAccess, namespace: str) -> Document:
-    from fourleaf.cli.cluster.connection import connected
-    from fourleaf.cli.cluster.read_cluster import read_live
-
-    async with connected(reach.kubeconfig, reach.context) as cluster:
-        live = await read_live(cluster, reach, namespace)
-        leader = await leader_of(cluster, reach, namespace)
-    return document_of(live, leader)
+async def _observed(cluster: Cluster, reach: ClusterAccess, namespace: str) -> Document:
+    live = await read_live(cluster, reach, namespace)
+    return document_of(live, await leader_of(cluster, reach, namespace))
 
 
 async def leader_of(cluster: Cluster, reach: ClusterAccess, namespace: str) -> Document:
     """Who holds the leader's Lease in `namespace`. Raises `BadInput` where it cannot be read."""
-    from fourleaf.cli.cluster.connection import refused
     from fourleaf.k8s_bridge.cluster.errors import ClusterError
     from fourleaf.k8s_bridge.cluster.kinds import LEASES
     from fourleaf.model.problems import BadInput

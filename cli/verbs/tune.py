@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fourleaf.cli.options import Answer, OutputFormat
+from fourleaf.cli.bad_input import unwritable
+from fourleaf.cli.logs import log_to_stderr
+from fourleaf.cli.options import Answer, OutputFormat, filename
 from fourleaf.cli.output.console import EXIT_OK, EXIT_PENDING, err
 from fourleaf.cli.output.documents import tell
 from fourleaf.cli.trace_options import (
@@ -33,12 +35,7 @@ def tune(
     trace: TraceName = None,
     files: Annotated[
         list[str] | None,
-        typer.Option(
-            "-f",
-            "--filename",
-            metavar="PATH",
-            help="Snapshots in place of the trace, oldest first; two at least. Repeatable.",
-        ),
+        filename("Snapshots in place of the trace, oldest first; two at least. Repeatable."),
     ] = None,
     duration: Duration = 3600,
     fabric: FabricName = None,
@@ -107,7 +104,6 @@ def tune(
     better found.
     """
     from fourleaf.cli.input.tune_input import refused, settled
-    from fourleaf.cli.logs import log_to_stderr
     from fourleaf.cli.render.tune import report
     from fourleaf.simulator.tuning.cases import split_of
     from fourleaf.simulator.tuning.document import document
@@ -187,7 +183,6 @@ def _judged(url: str, name: str, task: TuningTask, split: Split, tolerance: floa
 
 def _draw(folder: Path, verdict: StudyVerdict) -> None:
     """Write the sheet and the page. Raises `BadInput` where that is not possible."""
-    from fourleaf.cli.input.tune_input import unwritable
     from fourleaf.simulator.tuning.pareto import write_page, write_sheet
     from fourleaf.simulator.tuning.tables import points, tables
     from fourleaf.simulator.tuning.verdict import sentence
@@ -201,13 +196,12 @@ def _draw(folder: Path, verdict: StudyVerdict) -> None:
         write_sheet(folder / "tune.png", title, objectives, drawn)
         write_page(folder / "tune.html", title, notes, tables(verdict), objectives, drawn)
     except OSError as error:
-        raise unwritable(folder, error) from error
+        raise unwritable("tune", error, "place", value=str(folder)) from error
     err().print(f"pictures: {folder / 'tune.png'}, {folder / 'tune.html'}")
 
 
 def _write_config(file: Path, verdict: StudyVerdict, study: str) -> None:
     """Write the ConfigMap of the choice, or of the default where there is none."""
-    from fourleaf.cli.input.tune_input import unwritable
     from fourleaf.cli.output.tuned_config import config_map
 
     best = verdict.tuned or verdict.default
@@ -215,5 +209,5 @@ def _write_config(file: Path, verdict: StudyVerdict, study: str) -> None:
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise unwritable(file, error) from error
+        raise unwritable("tune", error, "place", value=str(file)) from error
     err().print(f"config: kubectl apply -f {file}")

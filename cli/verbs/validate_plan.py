@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.input.files import moment, need_nodes, need_terms, read_files
 from fourleaf.cli.options import Answer, Files, Now, OutputFormat
 from fourleaf.cli.output.console import EXIT_BREACHES, EXIT_OK, out
@@ -92,7 +93,7 @@ def check_document(checked: Plan, breaches: Sequence[Breach]) -> Document:
 
 def _document(path: str) -> object:
     """The one document in the file `path`. Raises `BadInput`."""
-    from fourleaf.model.problems import BadInput, Problem, Severity
+    from fourleaf.model.problems import BadInput
     from fourleaf.model.readers.text.json import BadText
     from fourleaf.model.readers.text.sources import documents, open_paths
 
@@ -107,4 +108,4 @@ def _document(path: str) -> object:
         if len(found) == 1:
             return found[0]
         message, advice = f"holds {len(found)} documents", "Give a file with one plan."
-    raise BadInput([Problem(Severity.ERROR, path, "", "", "", message, advice)])
+    raise bad_input(path, message, advice)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fourleaf.cli.cluster.addresses import address, taken
+from fourleaf.cli.cluster.addresses import address, on_signal, taken
+from fourleaf.cli.cluster.connection import connected, own_namespace
 from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig, SchedulerNames
 
 if TYPE_CHECKING:
@@ -80,7 +80,6 @@ def webhook(
         raise typer.BadParameter("give one of the two", param_hint="--cert-dir or --self-signed")
     import uvloop
 
-    from fourleaf.cli.cluster.connection import own_namespace
     from fourleaf.k8s_bridge.runtime.logs import set_up_logs
     from fourleaf.k8s_bridge.runtime.open_files import allow_more_open_files
     from fourleaf.webhook.serve import WebhookOptions
@@ -110,15 +109,12 @@ def webhook(
 async def _until_stopped(
     options: WebhookOptions, kubeconfig: str | None, context: str | None
 ) -> None:
-    from fourleaf.cli.cluster.connection import connected
     from fourleaf.k8s_bridge.runtime.clock import SystemClock
     from fourleaf.k8s_bridge.runtime.http.listener import AddressTaken
     from fourleaf.webhook.serve import serve
 
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+    on_signal(stop.set)
     async with connected(kubeconfig, context) as cluster:
         try:
             await serve(cluster, SystemClock(), options, stop)

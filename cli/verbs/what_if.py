@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.input.files import need_terms, open_files
 from fourleaf.cli.input.plan_input import Input, planned
 from fourleaf.cli.options import OutputFormat
@@ -12,7 +13,6 @@ from fourleaf.cli.output.console import glyphs, print_problems
 from fourleaf.cli.output.documents import tell
 
 if TYPE_CHECKING:
-    from fourleaf.model.problems import BadInput
     from fourleaf.model.readers import Source
     from fourleaf.model.scores.comparison import Comparison
     from fourleaf.solver.process.client import SolverClient
@@ -40,6 +40,7 @@ def compared(client: SolverClient, given: Input, what_if: str) -> Comparison:
 
 def source_of(what_if: str) -> Source:
     """The file that `what_if` names, or the weights that it states. Raises `BadInput`."""
+    from fourleaf.model.problems import shown
     from fourleaf.model.readers import Source
 
     if "=" not in what_if or Path(what_if).exists():
@@ -48,17 +49,10 @@ def source_of(what_if: str) -> Source:
     for part in what_if.split(","):
         name, mark, weight = part.partition("=")
         if not (name and mark and weight):
-            raise _no_weight(part)
+            advice = "Give TERM=WEIGHT, several with commas, or the path of a file."
+            raise bad_input("--what-if", "is no weight of a term", advice, value=shown(part))
         weights[name.strip()] = weight.strip()
     return Source("--what-if", objects=[weights])
-
-
-def _no_weight(part: str) -> BadInput:
-    from fourleaf.model.problems import BadInput, Problem, Severity, shown
-
-    advice = "Give TERM=WEIGHT, several with commas, or the path of a file."
-    message = "is no weight of a term"
-    return BadInput([Problem(Severity.ERROR, "--what-if", "", "", shown(part), message, advice)])
 
 
 def tell_comparison(comparison: Comparison, output: OutputFormat) -> None:

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from fourleaf.cli import options
 from fourleaf.cli.answers import RunningMember, WhyAnswer
+from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.cluster.solver_process import solver
 from fourleaf.cli.input.files import moment
 from fourleaf.cli.input.gang_names import find_gang
 from fourleaf.cli.input.plan_input import Input
+from fourleaf.cli.logs import log_to_stderr
 from fourleaf.cli.options import (
     ConfigNamespace,
     Context,
@@ -25,6 +27,7 @@ from fourleaf.cli.options import (
 )
 from fourleaf.cli.output.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems
 from fourleaf.cli.output.documents import Document, tell
+from fourleaf.cli.output.progress import Progress
 from fourleaf.cli.output.watch import WatchedAnswer, need_anew, present
 
 if TYPE_CHECKING:
@@ -58,9 +61,6 @@ def why(
     need_anew(files, watch)
     at = moment(now)
     with solver() as client:
-        from fourleaf.cli.cluster.read_cluster import ClusterAccess
-        from fourleaf.cli.logs import log_to_stderr
-
         log_to_stderr()
         given = Input(ClusterAccess(kubeconfig, context, config_namespace), files or (), live, at)
 
@@ -82,8 +82,6 @@ def _code(seen: Seen) -> int:
 
 def _planned(client: Any, snapshot: Snapshot, key: GangKey) -> Plan | None:
     """The plan of now, None where nothing of the gang waits."""
-    from fourleaf.cli.output.progress import Progress
-
     if all(gang.key != key for gang in snapshot.gangs):
         return None
     with Progress("planning what is observed") as progress:

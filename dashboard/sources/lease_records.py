@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fourleaf.dashboard.sources.source import Body, LeaseRecord, RecordedEvent
+from fourleaf.dashboard.sources.history import HappeningView, RecordView
+from fourleaf.dashboard.sources.source import Body
 from fourleaf.k8s_bridge.ledger.formats.codec import BadRecord, read_gang, read_page
 from fourleaf.k8s_bridge.ledger.names import GANG, PAGE, RECORD
 from fourleaf.k8s_bridge.ledger.records import Member
@@ -14,9 +15,9 @@ MOST_EVENTS = 50
 """The newest that are shown."""
 
 
-def records_of(gang: GangKey, leases: Iterable[Body]) -> tuple[LeaseRecord, ...]:
+def records_of(gang: GangKey, leases: Iterable[Body]) -> tuple[RecordView, ...]:
     """Every entry about `gang` on pages, and its gang leases; what cannot be read is left out."""
-    found: list[LeaseRecord] = []
+    found: list[RecordView] = []
     for body in leases:
         metadata = body["metadata"]
         name, record = metadata["name"], (metadata.get("labels") or {}).get(RECORD)
@@ -24,12 +25,12 @@ def records_of(gang: GangKey, leases: Iterable[Body]) -> tuple[LeaseRecord, ...]
             if record == PAGE:
                 page = read_page(dict(body))
                 found += [
-                    LeaseRecord(
-                        name,
-                        f"page of {page.leaf}",
-                        one.phase.value,
-                        page.epoch,
-                        _nodes(one.members),
+                    RecordView(
+                        lease=name,
+                        kind=f"page of {page.leaf}",
+                        phase=one.phase.value,
+                        epoch=page.epoch,
+                        nodes=_nodes(one.members),
                     )
                     for one in page.entries
                     if one.gang == gang
@@ -37,9 +38,14 @@ def records_of(gang: GangKey, leases: Iterable[Body]) -> tuple[LeaseRecord, ...]
             elif record == GANG:
                 lease = read_gang(dict(body))
                 if lease.gang == gang:
-                    where = _nodes(lease.members)
                     found.append(
-                        LeaseRecord(name, "gang lease", lease.phase.value, lease.epoch, where)
+                        RecordView(
+                            lease=name,
+                            kind="gang lease",
+                            phase=lease.phase.value,
+                            epoch=lease.epoch,
+                            nodes=_nodes(lease.members),
+                        )
                     )
         except BadRecord:
             continue
@@ -52,7 +58,7 @@ def _nodes(members: Sequence[Member]) -> tuple[str, ...]:
 
 def events_of(
     gang: GangKey, pods: Sequence[str], events: Iterable[Body]
-) -> tuple[RecordedEvent, ...]:
+) -> tuple[HappeningView, ...]:
     """What happened to `pods` of `gang`, the newest first."""
     names = frozenset(pods)
     found = [
@@ -65,7 +71,7 @@ def events_of(
     return tuple(sorted(found, key=lambda one: one.at, reverse=True)[:MOST_EVENTS])
 
 
-def _happening(body: Body) -> RecordedEvent:
+def _happening(body: Body) -> HappeningView:
     series = body.get("series") or {}
     about = body.get("regarding") or body.get("involvedObject") or {}
     moments = (
@@ -74,7 +80,7 @@ def _happening(body: Body) -> RecordedEvent:
         body.get("eventTime"),
         body["metadata"].get("creationTimestamp"),
     )
-    return RecordedEvent(
+    return HappeningView(
         at=str(next((one for one in moments if one), "")),
         reason=str(body.get("reason") or ""),
         note=str(body.get("note") or body.get("message") or ""),

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Self
 
+from fourleaf.dashboard.sources.history import HistoryView
 from fourleaf.dashboard.sources.lease_records import events_of, records_of
-from fourleaf.dashboard.sources.source import ClusterMoment, History
+from fourleaf.dashboard.sources.source import ClusterMoment
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cache.config_watcher import ConfigWatcher
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
@@ -111,7 +112,7 @@ class LiveSource:
         now, usual = self._clock.wall(), self._cache.config
         return read_beside(self.name, standing, given, now, usual=usual, whole=True).snapshot
 
-    async def history(self, gang: GangKey, pods: Sequence[str]) -> History:
+    async def history(self, gang: GangKey, pods: Sequence[str]) -> HistoryView:
         """What Leases and events of the cluster say of a gang."""
         unknown: list[str] = []
 
@@ -131,8 +132,11 @@ class LiveSource:
             listed(LEASES, "gang leases", self._namespace, labels=GANGS),
             listed(EVENTS, "events", gang.namespace),
         )
-        records = records_of(gang, [*pages, *leases])
-        return History(records, events_of(gang, pods, events), tuple(unknown))
+        return HistoryView(
+            records=records_of(gang, [*pages, *leases]),
+            happenings=events_of(gang, pods, events),
+            unknown=tuple(unknown),
+        )
 
     def _on_change(self, kind: Kind, change: Change) -> None:
         if kind is CONFIG_MAPS:

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from fourleaf.dashboard.sources.history import HistoryView
 from fourleaf.dashboard.sources.lease_records import events_of, records_of
-from fourleaf.dashboard.sources.source import Body, ClusterMoment, History
+from fourleaf.dashboard.sources.source import Body, ClusterMoment
 from fourleaf.model.gang import GangKey
 from fourleaf.model.problems import BadInput, Problem, Severity
 from fourleaf.model.readers import Source, read
@@ -56,11 +57,12 @@ class FileSource:
             self.name, [dict(one) for one in self._objects], given, self._moment.snapshot.now
         ).snapshot
 
-    async def history(self, gang: GangKey, pods: Sequence[str]) -> History:
+    async def history(self, gang: GangKey, pods: Sequence[str]) -> HistoryView:
         """What Leases and events among the files say of a gang."""
-        return History(
-            records_of(gang, (one for one in self._objects if one.get("kind") == "Lease")),
-            events_of(gang, pods, (one for one in self._objects if one.get("kind") == "Event")),
+        leases = (one for one in self._objects if one.get("kind") == "Lease")
+        events = (one for one in self._objects if one.get("kind") == "Event")
+        return HistoryView(
+            records=records_of(gang, leases), happenings=events_of(gang, pods, events), unknown=()
         )
 
 

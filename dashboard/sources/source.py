@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from fourleaf.dashboard.sources.history import HistoryView
 from fourleaf.model.gang import GangKey
 from fourleaf.model.problems import Problem
 from fourleaf.model.readers.text.sources import Source
@@ -44,38 +45,6 @@ class ClusterMoment:
         return self.limits(pods)
 
 
-@dataclass(frozen=True, slots=True)
-class LeaseRecord:
-    """What a Lease of the scheduler says of a gang: which one, how far, and in which epoch."""
-
-    lease: str
-    kind: str
-    phase: str
-    epoch: int
-    nodes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedEvent:
-    """An event about a pod of a gang. `at` as the API wrote it; `count` in its series."""
-
-    at: str
-    reason: str
-    note: str
-    pod: str
-    warning: bool
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """What is recorded of a gang. `unknown` says what could not be read, and why."""
-
-    records: tuple[LeaseRecord, ...] = ()
-    happenings: tuple[RecordedEvent, ...] = ()
-    unknown: tuple[str, ...] = ()
-
-
 class ClusterSource(Protocol):
     """Shows a cluster, and never changes it."""
 
@@ -103,5 +72,5 @@ class ClusterSource(Protocol):
     def beside(self, given: Sequence[Source]) -> Snapshot:
         """What there would be to plan with `given` on top. Slow. Raises `BadInput`."""
 
-    async def history(self, gang: GangKey, pods: Sequence[str]) -> History:
+    async def history(self, gang: GangKey, pods: Sequence[str]) -> HistoryView:
         """What is recorded of a gang with these pods."""

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from fourleaf.dashboard.sources.source import ClusterMoment
+from fourleaf.dashboard.view import View
 from fourleaf.dashboard.views.holders import Holder, held_by
 from fourleaf.dashboard.views.marks import Marks, letters, style
-from fourleaf.dashboard.views.view import View
 from fourleaf.model.fabric import AdjacencyKind, Fabric, Leaf
 from fourleaf.model.gang import GangKey
 from fourleaf.model.node import Node
@@ -115,14 +115,13 @@ class FabricMap:
         tally = _Tally(snapshot)
         self._marks.keep(tally.gangs)
         self._cells = {node.name: self._cell(node, tally) for node in fabric.nodes.values()}
-        joins = _Joins(fabric)
         uplinks = [uplink_of(snapshot.config.spec, leaf) for leaf in fabric.leaves]
         taken = running_demand(snapshot, ()) if any(uplinks) else {}
         rows, leaves = [], {}
         for spine, positions in fabric.spines.items():
             row = []
             for before, position in zip((None, *positions), positions, strict=False):
-                joined = before is not None and joins(before, position)
+                joined = before is not None and _are_joined(fabric, before, position)
                 leaf = self._leaf(
                     fabric.leaves[position], joined, uplinks[position], taken.get(position, 0)
                 )
@@ -180,11 +179,6 @@ class _Tally:
             self.gpus += pod.request.gpus
             if pod.ours and pod.gang is not None:
                 self.gangs[pod.gang] = None
-
-
-def fabric_view(moment: ClusterMoment, marks: Marks, cluster: str) -> FabricView:
-    """The map of `moment`, drawn once. `marks` keeps the gangs that run there."""
-    return FabricMap(cluster, marks).view(moment)
 
 
 def _row(spine: str, leaves: Sequence[LeafCell]) -> SpineRow:
@@ -281,16 +275,9 @@ def _label(node: Node, state: str, gpus: int, free: int, blocks: Sequence[Block]
     return ", ".join(parts)
 
 
-class _Joins:
+def _are_joined(fabric: Fabric, before: int, after: int) -> bool:
     """Whether two leaves, by their positions, are adjacent."""
-
-    def __init__(self, fabric: Fabric) -> None:
-        self._explicit = fabric.adjacency is AdjacencyKind.EXPLICIT
-        self._leaves: Sequence[Leaf] = fabric.leaves
-        self._edges = fabric.edges
-
-    def __call__(self, before: int, after: int) -> bool:
-        if not self._explicit:
-            return after == before + 1
-        pair = self._leaves[before].name, self._leaves[after].name
-        return pair in self._edges or pair[::-1] in self._edges
+    if fabric.adjacency is not AdjacencyKind.EXPLICIT:
+        return after == before + 1
+    pair = fabric.leaves[before].name, fabric.leaves[after].name
+    return pair in fabric.edges or pair[::-1] in fabric.edges

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from fourleaf.dashboard.sources.source import ClusterMoment
-from fourleaf.dashboard.views.view import View
+from fourleaf.dashboard.view import View
 from fourleaf.k8s_bridge.ledger.pods import pod_seen
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang, GangKey
@@ -142,28 +142,37 @@ def lifted(moment: ClusterMoment, key: GangKey) -> tuple[Snapshot, Gang] | None:
     gang = next(stood, None)
     if gang is None:
         return None
-    roles = tuple(
-        replace(role, pods=(*(pod for pod, _ in role.bound), *role.pods), bound=())
-        for role in gang.roles
-    )
-    whole = replace(gang, roles=roles, hold=None)
-    gone = {pod for role in roles for pod in role.pods}
+    whole = replace(unbound(gang), hold=None)
+    gone = {pod for role in whole.roles for pod in role.pods}
     running = tuple(
         pod for pod in snapshot.running if not (pod.namespace == key.namespace and pod.name in gone)
     )
     return replace(snapshot, running=running, gangs=(whole,), standing=()), whole
 
 
-def closed(snapshot: Snapshot, leaves: frozenset[str]) -> Snapshot:
-    """`snapshot`, with `leaves` closed to all."""
+def unbound(gang: Gang) -> Gang:
+    """`gang` with all members to be placed."""
+    roles = (
+        replace(role, pods=(*(pod for pod, _ in role.bound), *role.pods), bound=())
+        for role in gang.roles
+    )
+    return replace(gang, roles=tuple(roles))
+
+
+def closed(snapshot: Snapshot, nodes: Collection[str]) -> Snapshot:
+    """`snapshot`, in which no new pod may come to `nodes`; what runs there stays."""
+    shut = frozenset(nodes)
     fabric = snapshot.fabric
-    shut = tuple(
-        replace(leaf, nodes=tuple(replace(node, cordoned=True) for node in leaf.nodes))
-        if leaf.name in leaves
-        else leaf
+    leaves = tuple(
+        replace(
+            leaf,
+            nodes=tuple(
+                replace(node, cordoned=True) if node.name in shut else node for node in leaf.nodes
+            ),
+        )
         for leaf in fabric.leaves
     )
-    return replace(snapshot, fabric=replace(fabric, leaves=shut))
+    return replace(snapshot, fabric=replace(fabric, leaves=leaves))
 
 
 def stands(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from fourleaf.dashboard.sources.source import ClusterMoment
+from fourleaf.dashboard.view import View
 from fourleaf.dashboard.views.marks import Marks, letters, style
-from fourleaf.dashboard.views.view import View
 from fourleaf.model.gang import GangKey
 
 

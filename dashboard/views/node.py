@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fourleaf.dashboard.sources.source import ClusterMoment
+from fourleaf.dashboard.view import View
 from fourleaf.dashboard.views.fabric import STATES, state_of
 from fourleaf.dashboard.views.holders import held_by
-from fourleaf.dashboard.views.view import View
 from fourleaf.model.resources import free_devices
 
 MOST_PODS = 500

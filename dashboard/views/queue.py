@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fourleaf.dashboard.sources.source import ClusterMoment
-from fourleaf.dashboard.views.view import View
+from fourleaf.dashboard.view import View
 from fourleaf.model.documents.queue import NOT_SEEN, queue_entry
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -14,6 +14,7 @@ from fourleaf.dashboard.solver_pool import BusyError
 from fourleaf.dashboard.web.templates import Drawing
 from fourleaf.model.problems import BadInput, Problem, shown
 
+T = TypeVar("T")
 MOST_PROBLEMS = 50
 """Problems that are told."""
 
@@ -24,6 +25,13 @@ class Missing(Exception):
     def __init__(self, what: str, advice: str) -> None:
         super().__init__(what)
         self.what, self.advice = what, advice
+
+
+def there(found: T | None, missing: Missing) -> T:
+    """What was found; raises `missing` where that is nothing."""
+    if found is None:
+        raise missing
+    return found
 
 
 def refusal(message: str, advice: str, problems: tuple[Problem, ...] = ()) -> dict[str, Any]:

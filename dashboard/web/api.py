@@ -12,13 +12,13 @@ from fourleaf.dashboard.cycles import CyclesView
 from fourleaf.dashboard.event_stream import Hub
 from fourleaf.dashboard.previews import DefragQuestion, DrainQuestion
 from fourleaf.dashboard.service import DashboardService
+from fourleaf.dashboard.sources.history import HistoryView
 from fourleaf.dashboard.views.fabric import FabricView
 from fourleaf.dashboard.views.gang import ElsewhereView, GangView
 from fourleaf.dashboard.views.gangs import GangsView
-from fourleaf.dashboard.views.history import HistoryView
 from fourleaf.dashboard.views.node import NodeView
 from fourleaf.dashboard.views.queue import QueueView
-from fourleaf.dashboard.web.answers import Missing
+from fourleaf.dashboard.web.answers import Missing, there
 from fourleaf.dashboard.what_if import Question, TriedView
 from fourleaf.model.gang import GangKey
 
@@ -29,11 +29,9 @@ Space = Annotated[str, Query(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
 Document = dict[str, Any]
 
 
-def no_gang(namespace: str, name: str) -> Missing:
+def no_gang(key: GangKey) -> Missing:
     """What to raise where no such gang is known."""
-    return Missing(
-        f"gang {namespace}/{name}", "It may have ended; /gangs lists all that are there."
-    )
+    return Missing(f"gang {key}", "It may have ended; /gangs lists all that are there.")
 
 
 def no_node(name: str) -> Missing:
@@ -55,10 +53,7 @@ class Api:
 
     async def node(self, name: Named) -> NodeView:
         """A node: health, devices, links, pods."""
-        found = self._service.node(name)
-        if found is None:
-            raise no_node(name)
-        return found
+        return there(self._service.node(name), no_node(name))
 
     async def queue(self) -> QueueView:
         """The gangs that wait, why, and until when."""
@@ -70,24 +65,18 @@ class Api:
 
     async def gang(self, namespace: Space, name: Named) -> GangView:
         """A gang: its pods, its place, what is said of it."""
-        found = self._service.gang(GangKey(namespace, name))
-        if found is None:
-            raise no_gang(namespace, name)
-        return found
+        key = GangKey(namespace, name)
+        return there(self._service.gang(key), no_gang(key))
 
     async def elsewhere(self, namespace: Space, name: Named) -> ElsewhereView:
         """Where a gang would go if it were planned now, or why not."""
-        found = await self._service.elsewhere(GangKey(namespace, name))
-        if found is None:
-            raise no_gang(namespace, name)
-        return found
+        key = GangKey(namespace, name)
+        return there(await self._service.elsewhere(key), no_gang(key))
 
     async def history(self, namespace: Space, name: Named) -> HistoryView:
         """What Leases and events say of a gang."""
-        found = await self._service.history(GangKey(namespace, name))
-        if found is None:
-            raise no_gang(namespace, name)
-        return found
+        key = GangKey(namespace, name)
+        return there(await self._service.history(key), no_gang(key))
 
     async def cycles(self) -> CyclesView:
         """The newest cycles of the scheduler."""

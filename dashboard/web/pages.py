@@ -10,6 +10,8 @@ from fastapi.responses import HTMLResponse
 
 from fourleaf.dashboard.previews import DefragQuestion, DrainQuestion
 from fourleaf.dashboard.service import DashboardService
+from fourleaf.dashboard.view import View
+from fourleaf.dashboard.web.answers import there
 from fourleaf.dashboard.web.api import Named, Space, no_gang, no_node
 from fourleaf.dashboard.web.templates import Drawing
 from fourleaf.dashboard.what_if import MOST_MANIFEST_CHARACTERS, Question
@@ -35,9 +37,7 @@ class Pages:
 
     async def node(self, request: Request, name: Named, part: Part = "") -> HTMLResponse:
         """One node."""
-        view = self._service.node(name)
-        if view is None:
-            raise no_node(name)
+        view = there(self._service.node(name), no_node(name))
         return self._page(request, "node", part, view=view)
 
     async def queue(self, request: Request, part: Part = "") -> HTMLResponse:
@@ -53,16 +53,16 @@ class Pages:
     ) -> HTMLResponse:
         """One gang; its parts `elsewhere` and `history` come later, for they are slow."""
         key = GangKey(namespace, name)
-        if part == "history":
-            history = await self._service.history(key)
-            if history is None:
-                raise no_gang(namespace, name)
-            return self._page(request, "history", part, view=history)
-        slow = part == "elsewhere"
-        view = await self._service.elsewhere(key) if slow else self._service.gang(key)
-        if view is None:
-            raise no_gang(namespace, name)
-        return self._page(request, "elsewhere" if slow else "gang", part, view=view)
+        view: View | None
+        match part:
+            case "history":
+                view = await self._service.history(key)
+            case "elsewhere":
+                view = await self._service.elsewhere(key)
+            case _:
+                view = self._service.gang(key)
+        shown = part if part in ("history", "elsewhere") else "gang"
+        return self._page(request, shown, part, view=there(view, no_gang(key)))
 
     async def cycles(self, request: Request, part: Part = "") -> HTMLResponse:
         """The newest cycles."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
-from fourleaf.simulator.measures.summary import HOUR, Summary, summarise
+from fourleaf.simulator.measures.summary import HOUR, SizeClass, Summary, summarise
 from fourleaf.simulator.record import ReplayRecord
 
 COLOURS = ("#0f766e", "#c2410c", "#6d28d9", "#a16207", "#475569", "#be185d", "#1d4ed8")
@@ -51,12 +51,7 @@ def allocation(axes: Axes, runs: Sequence[Run]) -> None:
 
 def waits(axes: Axes, runs: Sequence[Run]) -> None:
     """The 95th percentile of the wait by gang size."""
-    names = list(dict.fromkeys(one.name for run in runs for one in run.summary.classes))
-    for number, (run, colour) in enumerate(zip(runs, _colours(runs), strict=True)):
-        by_name = {one.name: one.p95 / HOUR for one in run.summary.classes}
-        _bars(axes, [by_name.get(name, 0.0) for name in names], number, runs, colour)
-    axes.set_xticks(range(len(names)), names, fontsize="small")
-    axes.set_xlabel("nodes")
+    _by_size(axes, runs, lambda one: one.p95 / HOUR, least=1)
     axes.set_ylabel("hours, 95th percentile")
 
 
@@ -77,13 +72,8 @@ def completion(axes: Axes, runs: Sequence[Run]) -> None:
 
 def leaves(axes: Axes, runs: Sequence[Run]) -> None:
     """Leaves per gang over the fewest possible, by gang size."""
-    names = list(dict.fromkeys(o.name for run in runs for o in run.summary.classes if o.most > 1))
-    for number, (run, colour) in enumerate(zip(runs, _colours(runs), strict=True)):
-        found = {o.name: o.leaves / o.fewest for o in run.summary.classes if o.fewest}
-        _bars(axes, [found.get(name, 0.0) for name in names], number, runs, colour)
+    _by_size(axes, runs, lambda one: one.leaves / one.fewest if one.fewest else 0.0)
     axes.axhline(1, color="black", linewidth=0.8)
-    axes.set_xticks(range(len(names)), names, fontsize="small")
-    axes.set_xlabel("nodes")
     axes.set_ylabel("leaves / fewest possible")
 
 
@@ -95,13 +85,8 @@ def crossing(axes: Axes, runs: Sequence[Run]) -> None:
 
 def slowdown(axes: Axes, runs: Sequence[Run]) -> None:
     """How long a step takes of one on full bandwidth, by gang size."""
-    names = list(dict.fromkeys(o.name for run in runs for o in run.summary.classes if o.most > 1))
-    for number, (run, colour) in enumerate(zip(runs, _colours(runs), strict=True)):
-        found = {o.name: o.slowdown for o in run.summary.classes}
-        _bars(axes, [found.get(name, 0.0) for name in names], number, runs, colour)
+    _by_size(axes, runs, lambda one: one.slowdown)
     axes.axhline(1, color="black", linewidth=0.8)
-    axes.set_xticks(range(len(names)), names, fontsize="small")
-    axes.set_xlabel("nodes")
     axes.set_ylabel("of a step on full bandwidth")
 
 
@@ -163,13 +148,20 @@ def _colours(runs: Sequence[Run]) -> list[str]:
     return [COLOURS[number % len(COLOURS)] for number in range(len(runs))]
 
 
-def _bars(
-    axes: Axes, heights: Sequence[float], number: int, runs: Sequence[Run], colour: str
+def _by_size(
+    axes: Axes, runs: Sequence[Run], height: Callable[[SizeClass], float], least: int = 2
 ) -> None:
-    """The bars of one run, beside those of the others."""
+    """A bar for each run and size class from `least` nodes on, those of the runs side by side."""
+    classes = [one for run in runs for one in run.summary.classes if one.most >= least]
+    names = list(dict.fromkeys(one.name for one in classes))
     width = 0.8 / len(runs)
-    shift = (number - (len(runs) - 1) / 2) * width
-    axes.bar([i + shift for i in range(len(heights))], heights, width=width, color=colour)
+    for number, (run, colour) in enumerate(zip(runs, _colours(runs), strict=True)):
+        found = {one.name: height(one) for one in run.summary.classes}
+        shift = (number - (len(runs) - 1) / 2) * width
+        places = [i + shift for i in range(len(names))]
+        axes.bar(places, [found.get(name, 0.0) for name in names], width=width, color=colour)
+    axes.set_xticks(range(len(names)), names, fontsize="small")
+    axes.set_xlabel("nodes")
 
 
 def _one_bar_each(axes: Axes, runs: Sequence[Run], heights: Sequence[float]) -> None:

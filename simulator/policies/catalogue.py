@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
-from fourleaf.simulator.policies.protocol import Policy
+from collections.abc import Callable, Mapping
 
-NAMES = ("cpsat", "greedy", "buddy", "first-fit", "spread")
+from fourleaf.simulator.policies.buddy import Buddy
+from fourleaf.simulator.policies.cpsat import CpSatPolicy
+from fourleaf.simulator.policies.first_fit import FirstFitPolicy
+from fourleaf.simulator.policies.greedy import Greedy
+from fourleaf.simulator.policies.protocol import Policy
+from fourleaf.simulator.policies.spread import Spread
+
+POLICIES: Mapping[str, Callable[[int], Policy]] = {
+    "cpsat": lambda _: CpSatPolicy(),
+    "greedy": lambda _: Greedy(),
+    "buddy": lambda _: Buddy(),
+    "first-fit": lambda _: FirstFitPolicy(),
+    "spread": Spread,
+}
 """In the order of tables: ours, then the baselines that know leaves, then the one that does not."""
+NAMES = tuple(POLICIES)
 
 
 def policy(name: str, seed: int) -> Policy:
@@ -13,24 +27,6 @@ def policy(name: str, seed: int) -> Policy:
 
     Raises `ValueError` for an unknown name.
     """
-    if name == "cpsat":
-        from fourleaf.simulator.policies.cpsat import CpSatPolicy
-
-        return CpSatPolicy()
-    if name == "greedy":
-        from fourleaf.simulator.policies.greedy import Greedy
-
-        return Greedy()
-    if name == "buddy":
-        from fourleaf.simulator.policies.buddy import Buddy
-
-        return Buddy()
-    if name == "first-fit":
-        from fourleaf.simulator.policies.first_fit import FirstFitPolicy
-
-        return FirstFitPolicy()
-    if name == "spread":
-        from fourleaf.simulator.policies.spread import Spread
-
-        return Spread(seed)
-    raise ValueError(f"'{name}' is no policy; there are {', '.join(NAMES)}")
+    if name not in POLICIES:
+        raise ValueError(f"'{name}' is no policy; there are {', '.join(NAMES)}")
+    return POLICIES[name](seed)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from fourleaf.model.fabric import Fabric
 from fourleaf.simulator.fabric_shape import Shape
-from fourleaf.simulator.readers import lingjun, openb_nodes
-from fourleaf.simulator.readers.kalos import Kalos
-from fourleaf.simulator.readers.openb_pods import OpenbPods
-from fourleaf.simulator.readers.philly import Philly
-from fourleaf.simulator.readers.protocol import TraceReader
+from fourleaf.simulator.readers import kalos, lingjun, openb_nodes, openb_pods, philly
+from fourleaf.simulator.trace import Trace
 
-TRACES: Mapping[str, TraceReader] = {"kalos": Kalos(), "philly": Philly(), "openb": OpenbPods()}
+TRACES: Mapping[str, Callable[[], Trace]] = {
+    "kalos": kalos.trace,
+    "philly": philly.trace,
+    "openb": openb_pods.trace,
+}
+"""Each reads the whole trace, and raises `NoData` where its file is not there."""
 FABRICS = ("lingjun", "openb", "regular")
 
 

@@ -32,11 +32,6 @@ class BadData(NoData):
     """A file of the public data is not what it should be. The message ends with what to do."""
 
 
-def rows(name: str) -> Iterator[dict[str, str]]:
-    """The rows of one CSV file by column. Raises `NoData` where it is not there."""
-    yield from read(name, lambda row: row)
-
-
 def read(name: str, parse: Callable[[dict[str, str]], T]) -> Iterator[T]:
     """What `parse` makes of each row of one CSV file.
 

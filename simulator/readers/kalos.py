@@ -16,15 +16,10 @@ ITERATION_SECONDS = 0.5
 """Seconds of the converter's iteration."""
 
 
-class Kalos:
-    """Reads the gangs: `gpu_workers` pods of `gpu_per_worker` GPUs."""
-
-    files = (FILE,)
-
-    def read(self) -> Trace:
-        """All gangs. Jobs of less than a second last one."""
-        source = "Acme trace, Kalos cluster (CC-BY-4.0), 319 completed gangs"
-        return Trace("kalos", source, by_arrival(list(read(FILE, _job))))
+def trace() -> Trace:
+    """All gangs: `gpu_workers` pods of `gpu_per_worker` GPUs, which last a second at least."""
+    source = "Acme trace, Kalos cluster (CC-BY-4.0), 319 completed gangs"
+    return Trace("kalos", source, by_arrival(list(read(FILE, _job))))
 
 
 def _job(row: dict[str, str]) -> Job:
@@ -37,8 +32,3 @@ def _job(row: dict[str, str]) -> Job:
         gpus,
         int(float(row["cpu_per_gpu_worker"]) * 1000) * gpus,
     )
-
-
-def sizes() -> list[int]:
-    """Workers of each gang, one node each, in the order of the file."""
-    return list(read(FILE, lambda row: int(row["gpu_workers"])))

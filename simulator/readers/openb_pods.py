@@ -9,15 +9,13 @@ FILE = "openb_pod_list_default.csv"
 MIB = 2**20
 
 
-class OpenbPods:
-    """Reads the pods, each a job of its own. `Job.share` carries fractions of a GPU."""
+def trace() -> Trace:
+    """All pods, each a job of its own; `Job.share` carries fractions of a GPU.
 
-    files = (FILE,)
-
-    def read(self) -> Trace:
-        """All pods. A pod lasts from its creation to its deletion, at least a second."""
-        source = "Alibaba cluster-trace-gpu-v2023, default pods"
-        return Trace("openb", source, by_arrival(list(read(FILE, _job))))
+    A pod lasts from its creation to its deletion, at least a second.
+    """
+    source = "Alibaba cluster-trace-gpu-v2023, default pods"
+    return Trace("openb", source, by_arrival(list(read(FILE, _job))))
 
 
 def _job(row: dict[str, str]) -> Job:

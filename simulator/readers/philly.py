@@ -5,7 +5,6 @@ A job of up to 8 GPUs is one pod; a larger one is ceil(GPUs / 8) pods of 8 GPUs,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -17,19 +16,13 @@ NODE_GPUS = 8
 """GPUs of a node."""
 
 
-class Philly:
-    """Reads the jobs of all its clusters."""
-
-    files = (FILE,)
-
-    def read(self) -> Trace:
-        """All jobs. Jobs of less than a second last one."""
-        source = "Microsoft Philly trace as shipped with Sia (CC-BY-4.0)"
-        return Trace("philly", source, by_arrival(list(self._jobs())))
-
-    def _jobs(self) -> Iterator[Job]:
-        for number, job in enumerate(read(FILE, _job)):
-            yield replace(job, name=f"philly-{number:05d}")
+def trace() -> Trace:
+    """The jobs of all its clusters. Jobs of less than a second last one."""
+    source = "Microsoft Philly trace as shipped with Sia (CC-BY-4.0)"
+    jobs = [
+        replace(job, name=f"philly-{number:05d}") for number, job in enumerate(read(FILE, _job))
+    ]
+    return Trace("philly", source, by_arrival(jobs))
 
 
 def _job(row: dict[str, str]) -> Job:

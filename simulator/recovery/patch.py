@@ -24,6 +24,3 @@ class Patch:
         plan = self._decide(asked)
         changes = {one.gang: dict(one.pods) for one in plan.placements}
         return Rescue(changes, breaches=found(asked, plan, scored=False))
-
-    def close(self) -> None:
-        """Holds nothing."""

@@ -30,6 +30,3 @@ class Rescuer(Protocol):
 
     def rescue(self, snapshot: Snapshot) -> Rescue:
         """Who of `snapshot.standing` that lost members goes on, and where."""
-
-    def close(self) -> None:
-        """Give back what it holds. May be called again."""

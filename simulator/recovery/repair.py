@@ -35,6 +35,3 @@ class SolverRepair:
             changes[owner[move.pod]][move.pod] = move.target
             moves[owner[move.pod]] += 1
         return Rescue(changes, moves, breaches, plan.proven)
-
-    def close(self) -> None:
-        """The process belongs to the replay."""

@@ -12,6 +12,3 @@ class Restart:
     def rescue(self, snapshot: Snapshot) -> Rescue:  # noqa: ARG002 - nothing depends on it
         """No gang."""
         return Rescue()
-
-    def close(self) -> None:
-        """Holds nothing."""

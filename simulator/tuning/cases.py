@@ -6,7 +6,6 @@ its gangs anew, so that nothing is learnt that holds for one order of arrivals a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fourleaf.model.fabric import Fabric
@@ -51,7 +50,7 @@ def split_of(task: TuningTask) -> Split:
 def _of_trace(task: TuningTask) -> Split:
     ground = fabric(task.fabric)
     gpus = [node.allocatable.gpus for node in ground.nodes.values()]
-    trace = TRACES[task.trace].read()
+    trace = TRACES[task.trace]()
     if task.days is not None:
         trace = trace.busiest(task.days * DAY)
     trace = trace.sized(task.sizes, max(gpus))
@@ -101,8 +100,8 @@ def _of_snapshots(task: TuningTask) -> Split:
     return Split(
         tuple(cases[:-later]),
         tuple(cases[-later:]),
-        _named(task.snapshots[:-later]),
-        _named(task.snapshots[-later:]),
+        ", ".join(task.snapshots[:-later]),
+        ", ".join(task.snapshots[-later:]),
     )
 
 
@@ -116,7 +115,3 @@ def _of_snapshot(path: str, task: TuningTask) -> Case:
 
 def _window(part: Trace, which: str) -> str:
     return f"the {which} {len(part.jobs)} gangs, {part.span} s of arrivals"
-
-
-def _named(paths: Sequence[str]) -> str:
-    return ", ".join(paths)

@@ -37,7 +37,7 @@ def write_sheet(path: Path, title: str, objectives: Sequence[str], points: Seque
     figure = Figure(figsize=(INCHES[0], len(pairs) * INCHES[1]), layout="constrained")
     figure.suptitle(title)
     for number, pair in enumerate(pairs):
-        draw(figure.add_subplot(len(pairs), 1, number + 1), objectives, points, pair)
+        draw(objectives, points, pair, figure.add_subplot(len(pairs), 1, number + 1))
     figure.savefig(path, format="png", dpi=110, metadata={"Software": None})
 
 
@@ -54,7 +54,7 @@ def write_page(
         section(
             " and ".join(_named(objectives, pair)),
             "; ".join(f"{one}: {OBJECTIVES[one].meaning}" for one in _named(objectives, pair)),
-            svg(str(pair), partial(_draw, objectives, points, pair)),
+            svg(str(pair), partial(draw, objectives, points, pair)),
         )
         for pair in _pairs(objectives)
     )
@@ -62,7 +62,7 @@ def write_page(
 
 
 def draw(
-    axes: Axes, objectives: Sequence[str], points: Sequence[Point], pair: tuple[int, int]
+    objectives: Sequence[str], points: Sequence[Point], pair: tuple[int, int], axes: Axes
 ) -> None:
     """One pair of objectives; a single one is drawn over the trials in their order."""
     across, up = pair
@@ -84,12 +84,6 @@ def draw(
     axes.set_ylabel(_label(measures[up]))
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
-
-
-def _draw(
-    objectives: Sequence[str], points: Sequence[Point], pair: tuple[int, int], axes: Axes
-) -> None:
-    draw(axes, objectives, points, pair)
 
 
 def _named(objectives: Sequence[str], pair: tuple[int, int]) -> list[str]:

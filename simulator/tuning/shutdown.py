@@ -5,44 +5,39 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from multiprocessing import parent_process
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 
 @contextmanager
-def orderly() -> Iterator[None]:
-    """Let SIGTERM end the block as an exception would, so that all is cleared away.
-
-    Does nothing outside the main thread, where no signals arrive.
-    """
+def _on_sigterm(handler: Callable[[int, FrameType | None], Any]) -> Iterator[None]:
+    """Have SIGTERM call `handler` in the block; outside the main thread no signals arrive."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, _end)
+    before = signal.signal(signal.SIGTERM, handler)
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def orderly() -> AbstractContextManager[None]:
+    """Let SIGTERM end the block as an exception would, so that all is cleared away."""
+    return _on_sigterm(_end)
 
 
 @contextmanager
 def whole() -> Iterator[None]:
-    """Let a SIGTERM wait until the block is done.
-
-    Does nothing outside the main thread, where no signals arrive.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
+    """Let a SIGTERM wait until the block is done."""
     came: list[int] = []
-    before = signal.signal(signal.SIGTERM, lambda number, _: came.append(number))
     try:
-        yield
+        with _on_sigterm(lambda number, _: came.append(number)):
+            yield
     finally:
-        signal.signal(signal.SIGTERM, before)
         if came:
             signal.raise_signal(signal.SIGTERM)
 

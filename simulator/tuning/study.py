@@ -94,8 +94,3 @@ def settings_of_trial(trial: FrozenTrial) -> Settings:
     """What a trial tried, as it was applied."""
     found: Settings = trial.user_attrs[SETTINGS]
     return found
-
-
-def front(study: Study) -> set[int]:
-    """The numbers of the trials that no other is better than in all objectives."""
-    return {trial.number for trial in study.best_trials}

@@ -18,7 +18,7 @@ from fourleaf.simulator.tuning.choice import (
 from fourleaf.simulator.tuning.evaluate import Evaluation
 from fourleaf.simulator.tuning.knobs import Settings, settings_of
 from fourleaf.simulator.tuning.objectives import OBJECTIVES
-from fourleaf.simulator.tuning.study import finished, front
+from fourleaf.simulator.tuning.study import finished
 from fourleaf.simulator.tuning.task import TuningTask
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ Judge = Callable[[Settings, bool], Evaluation]
 class StudyVerdict:
     """What a study found.
 
+    `front` are the numbers of the trials that no other is better than in all objectives.
     `tuned` is the trial chosen on train, `None` where none was better there; then `held_out` is
     `None` too. `looks` is how many choices were ever judged on held-out: each further one is
     weaker evidence, because a look at held-out had a say in going on.
@@ -73,10 +74,10 @@ def verdict_of(
         after = _look(study, str(tuned.number), tuned.settings, judge)
         held_out = compared(task, before, after)
         looks = _looks(study)
+    front = frozenset(trial.number for trial in study.best_trials)
     return StudyVerdict(
-        task, split, tuple(found), frozenset(front(study)), default, tuned, train, held_out,
-        looks, tolerance,
-    )  # fmt: skip
+        task, split, tuple(found), front, default, tuned, train, held_out, looks, tolerance
+    )
 
 
 def sentence(verdict: StudyVerdict) -> str:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 import yaml
 
-from fourleaf.cli.cluster import connection, read_cluster
 from fourleaf.cli.cluster.read_cluster import ClusterAccess, Live, read_live
 from fourleaf.cli.render.status import cluster_lines
 from fourleaf.cli.verbs.status import document_of
@@ -58,12 +55,10 @@ async def live(made: MemoryCluster) -> Live:
 def reachable(made: MemoryCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let verbs reach `made`, whatever kubeconfig they are given."""
 
-    @asynccontextmanager
-    async def connected(*_: object) -> AsyncIterator[MemoryCluster]:
-        yield made
+    async def connect(*_: object) -> MemoryCluster:
+        return made
 
-    monkeypatch.setattr(connection, "connected", connected)
-    monkeypatch.setattr(read_cluster, "connected", connected)
+    monkeypatch.setattr("fourleaf.k8s_bridge.cluster.live.connect", connect)
 
 
 async def test_a_good_edit_is_in_force_whatever_is_kept() -> None:

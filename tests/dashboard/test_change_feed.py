@@ -9,7 +9,7 @@ from typing import Any
 from fourleaf.dashboard.change_feed import GATHER_SECONDS, ChangeFeed
 from fourleaf.dashboard.event_stream import Hub
 from fourleaf.dashboard.sources.snapshot_files import FileSource
-from fourleaf.dashboard.views.fabric import FabricView, fabric_view
+from fourleaf.dashboard.views.fabric import FabricMap, FabricView
 from fourleaf.dashboard.views.marks import Marks
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.model.fabric import Leaf
@@ -34,7 +34,7 @@ class Stage:
         """A leaf of one node for each name, with a gang on those that are `busy`."""
         leaves = [Leaf(f"l-{name}", "s", (node(name),)) for name in self.names]
         running = [runs(f"p-{name}", name, 8, "g") for name in busy]
-        return fabric_view(moment(leaves, running, version=version), self.marks, "here")
+        return FabricMap("here", self.marks).view(moment(leaves, running, version=version))
 
     def step(self) -> dict[str, Any]:
         """What is told of the map as it is now."""

@@ -41,7 +41,7 @@ def test_the_busiest_window_starts_anew_at_zero() -> None:
 def test_whole_nodes_round_up() -> None:
     """12 GPUs are 2 nodes of 8, a fraction of one GPU is a node, and no GPU is no job."""
     jobs = (Job("a", 0, 1, 1, 12), Job("b", 0, 1, 1, 1, share=300), Job("c", 0, 1, 1, 0))
-    found = trace(*jobs).whole_nodes(8)
+    found = trace(*jobs).sized(Sizes.WHOLE_NODES, 8)
     assert [(one.name, one.pods, one.gpus, one.share) for one in found.jobs] == [
         ("a", 2, 8, 1000),
         ("b", 1, 8, 1000),

@@ -19,8 +19,9 @@ def reply(document: dict[str, Any], code: int = 200, last: bool = False) -> Resp
     return Response(orjson.dumps(document), code, headers, "application/json")
 
 
-def bare(application: FastAPI) -> FastAPI:
-    """Let what has no route be answered by a `Status` too."""
+def new_application() -> FastAPI:
+    """An application without documentation pages, which answers what has no route by a `Status`."""
+    application = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
 
     async def no_route(_: Request, error: Exception) -> Response:
         code = error.status_code if isinstance(error, HTTPException) else 500
@@ -29,8 +30,3 @@ def bare(application: FastAPI) -> FastAPI:
 
     application.add_exception_handler(HTTPException, no_route)
     return application
-
-
-def new_application() -> FastAPI:
-    """An application without documentation pages, which no client reads."""
-    return bare(FastAPI(openapi_url=None, docs_url=None, redoc_url=None))

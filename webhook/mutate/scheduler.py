@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from fourleaf.model.readers.objects.manifest import Body
 from fourleaf.model.readers.pods.pods import DEFAULT_SCHEDULER
 from fourleaf.webhook.answers import Patch
 from fourleaf.webhook.containers import asks_for, spec_of
 from fourleaf.webhook.settings import Settings
-
-Body = dict[str, Any]
 
 
 def name_scheduler(pod: Body, before: Body | None, settings: Settings) -> Patch:

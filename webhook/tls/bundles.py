@@ -8,9 +8,7 @@ from typing import Any
 
 from fourleaf.k8s_bridge.cluster.errors import NotFound
 from fourleaf.k8s_bridge.cluster.kinds import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
-from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
-
-Body = dict[str, Any]
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
 
 GENERATION = "gpu.scheduling/ca-generation"
 """Annotation of a configuration: which change of the bundle it has seen."""

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import Any
 
+from fourleaf.model.readers.objects.manifest import Body
 from fourleaf.webhook.tls.authority_state import AuthorityState
 from fourleaf.webhook.tls.issue import Authority
 from fourleaf.webhook.tls.pair import BrokenPair, Pair
-
-Body = dict[str, Any]
 
 _NEEDED = ("generation", "since", "ca.crt", "ca.key", "tls.crt", "tls.key")
 

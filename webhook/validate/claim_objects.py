@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import ValidationError
 
 from fourleaf.model.crds.claim import ClaimSpec
 from fourleaf.model.quantity import in_bytes
-from fourleaf.model.readers.objects.manifest import Manifest
-
-Body = dict[str, Any]
+from fourleaf.model.readers.objects.manifest import Body, Manifest
 
 
 def check_claim_object(manifest: Manifest, before: Body | None) -> None:

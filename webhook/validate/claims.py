@@ -5,20 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from fourleaf.model.crds.api import GROUP
 from fourleaf.model.crds.claim import CLAIM
 from fourleaf.model.readers.objects.annotations import field_of
-from fourleaf.model.readers.objects.manifest import Manifest
+from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 from fourleaf.model.readers.pods.gpu_claims import KIND, apply_claim
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.webhook.containers import spec_of
 from fourleaf.webhook.validate.review_subject import PodSubject
-
-Body = dict[str, Any]
 
 LONGEST_NAME = 253
 _PART = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"

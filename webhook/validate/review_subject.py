@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from fourleaf.model.crds.claim import CLAIM
 from fourleaf.model.devices.held_devices import PREFIX as OWNED
 from fourleaf.model.readers.objects.annotations import GPU_COUNT
 from fourleaf.model.readers.objects.annotations import PREFIX as WISHES
-from fourleaf.model.readers.objects.manifest import Manifest
+from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 from fourleaf.webhook.containers import Container, asks_for, new_containers, spec_of
 from fourleaf.webhook.settings import Settings
-
-Body = dict[str, Any]
 
 
 def is_watched(key: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +67,7 @@ class NvmlReader:
         return Reading(
             SOURCE,
             str(self._nvml.ask("nvmlSystemGetDriverVersion").or_else("")),
-            self._gpus(found),
+            tuple(self._gpu(index, device) for index, device in enumerate(found)),
             tuple(links(self._nvml, answering, addresses)),
             tuple(
                 process
@@ -91,9 +90,6 @@ class NvmlReader:
                 return begun
             self._open = True
         return self._nvml.ask("nvmlDeviceGetCount")
-
-    def _gpus(self, found: Sequence[NvmlDevice]) -> tuple[Gpu, ...]:
-        return tuple(self._gpu(index, device) for index, device in enumerate(found))
 
     def _gpu(self, index: int, device: NvmlDevice) -> Gpu:
         identity = device.identity

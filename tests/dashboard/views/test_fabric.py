@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fourleaf.dashboard.views.fabric import FabricView, fabric_view
+from fourleaf.dashboard.views.fabric import FabricMap, FabricView
 from fourleaf.dashboard.views.marks import Marks
 from fourleaf.model.fabric import AdjacencyKind, Leaf
 from tests.dashboard.made import moment, node, runs
@@ -29,7 +29,7 @@ def test_who_holds_what() -> None:
         runs("z", "b", 8),
         runs("cpu", "c", 0),
     ]
-    view = fabric_view(moment([Leaf("l0", "s0", nodes)], running), Marks(), "here")
+    view = FabricMap("here", Marks()).view(moment([Leaf("l0", "s0", nodes)], running))
     assert cells(view) == [
         ("a", "partly", 3, [("ml/h", 3), ("", 1), ("ml/g", 2), ("", 2)]),
         ("b", "busy", 0, [("ml/z", 8)]),
@@ -49,7 +49,7 @@ def test_nodes_that_nobody_may_use() -> None:
         node("c", held_back="no inventory"),
     )
     whole = Leaf("l1", "s0", (node("d", "l1"),))
-    view = fabric_view(moment([Leaf("l0", "s0", nodes), whole]), Marks(), "here")
+    view = FabricMap("here", Marks()).view(moment([Leaf("l0", "s0", nodes), whole]))
     assert [state for _, state, _, _ in cells(view)] == ["down", "cordoned", "held", "free"]
     assert [leaf.whole for leaf in view.spines[0].leaves] == [False, True]
     assert (view.totals.schedulable, view.totals.whole_leaves) == (1, 1)
@@ -58,7 +58,7 @@ def test_nodes_that_nobody_may_use() -> None:
 def test_more_pods_than_a_node_has_room_for() -> None:
     """Somebody overcommitted it: nothing is drawn beyond its GPUs."""
     running = [runs("x", "a", 2, "g", (7, 9)), runs("y", "a", 9, "h")]
-    view = fabric_view(moment([Leaf("l0", "s0", (node("a"),))], running), Marks(), "here")
+    view = FabricMap("here", Marks()).view(moment([Leaf("l0", "s0", (node("a"),))], running))
     assert cells(view) == [("a", "busy", 0, [("ml/h", 7), ("ml/g", 1)])]
 
 
@@ -67,7 +67,7 @@ def test_which_leaves_are_adjacent() -> None:
     leaves = [Leaf(f"l{i}", "s0" if i < 3 else "s1", (node(f"n{i}", f"l{i}"),)) for i in range(5)]
 
     def joined(**fabric: object) -> list[bool]:
-        view = fabric_view(moment(leaves, **fabric), Marks(), "here")
+        view = FabricMap("here", Marks()).view(moment(leaves, **fabric))
         return [leaf.joined for row in view.spines for leaf in row.leaves]
 
     assert joined() == [False, True, True, False, True]
@@ -84,7 +84,7 @@ def test_the_load_of_uplinks() -> None:
     ]
     running = [runs(name, where, 8, "g") for name, where in (("x", "a"), ("y", "b"), ("z", "c"))]
     wide = [replace(pod, bandwidth=100_000) for pod in running]
-    view = fabric_view(moment(leaves, wide), Marks(), "here")
+    view = FabricMap("here", Marks()).view(moment(leaves, wide))
     first, second = view.spines[0].leaves
     assert (first.uplink_used_mbit, first.uplink_mbit) == (200_000, 400_000)
     assert (second.uplink_used_mbit, second.uplink_mbit) == (100_000, None)
@@ -93,6 +93,8 @@ def test_the_load_of_uplinks() -> None:
 def test_large_nodes_are_drawn_to_scale() -> None:
     """72 GPUs in 16 parts at most; a single one is still seen."""
     running = [runs("x", "a", 1, "g"), runs("y", "a", 36, "h")]
-    view = fabric_view(moment([Leaf("l0", "s0", (node("a", gpus=72),))], running), Marks(), "here")
+    view = FabricMap("here", Marks()).view(
+        moment([Leaf("l0", "s0", (node("a", gpus=72),))], running)
+    )
     (cell,) = view.spines[0].leaves[0].nodes
     assert [(b.gpus, b.width) for b in cell.blocks] == [(1, 1), (36, 7), (35, 7)]

@@ -50,16 +50,15 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_kalos_durations_are_half_seconds(data: Path) -> None:
     """208 iterations of half a second are 104 s; the invented network times are not read."""
     (data / kalos.FILE).write_text(KALOS)
-    first, second = kalos.Kalos().read().jobs
+    first, second = kalos.trace().jobs
     assert first == Job("kalos-00000", 0, 104, 8, 8, cpu=120_000)
     assert second == Job("kalos-00001", 313, 1, 1, 2, cpu=30_000)
-    assert kalos.sizes() == [8, 1]
 
 
 def test_philly_jobs_take_nodes_of_eight(data: Path) -> None:
     """12 GPUs are two pods of 8, 16 are two; arrivals are sorted and count from the first."""
     (data / philly.FILE).write_text(PHILLY)
-    jobs = philly.Philly().read().jobs
+    jobs = philly.trace().jobs
     assert [(one.name, one.arrival, one.duration, one.pods, one.gpus) for one in jobs] == [
         ("philly-00001", 0, 2951, 2, 8),
         ("philly-00000", 60, 66, 1, 1),
@@ -70,7 +69,7 @@ def test_philly_jobs_take_nodes_of_eight(data: Path) -> None:
 def test_openb_keeps_fractions(data: Path) -> None:
     """A pod with 460 thousandths of a GPU says so; one without any GPU stays one without."""
     (data / openb_pods.FILE).write_text(PODS)
-    jobs = openb_pods.OpenbPods().read().jobs
+    jobs = openb_pods.trace().jobs
     assert jobs[0] == Job("p1", 0, 10, 1, 8, 6000, 12288 << 20)
     assert jobs[1] == Job("p0", 50, 300, 1, 1, 12000, 16384 << 20, share=460)
     assert (jobs[2].gpus, jobs[2].duration) == (0, 1)
@@ -97,7 +96,7 @@ def test_missing_data_says_what_to_do(data: Path) -> None:
     """The error names the file, and its next line the variable to set."""
     assert not available(kalos.FILE)
     with pytest.raises(NoData, match=r"kalos.*is not there\.\nSet TOPOLOGY_DATA_DIR"):
-        kalos.Kalos().read()
+        kalos.trace()
 
 
 @pytest.mark.parametrize("text", ["lingjin", "regular:x", "regular:0", "openb:5", ""])
