@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -43,7 +44,8 @@ def revalidate(
 ) -> Revalidated:
     """The placements of `plan`, made for `solved`, that still hold for what is observed now.
 
-    Room that is `kept` is for the gang that it is kept for.
+    Room that is `kept` is for the gang that it is kept for, which may not start elsewhere: pods may
+    have been evicted for that, or be about to be.
     """
     gangs = solved.gangs_by_key
     now = cache.reading().snapshot
@@ -55,6 +57,7 @@ def revalidate(
         pods, why = _pods(placement, cache)
         if not why and present.get(placement.gang) != gangs[placement.gang]:
             why = f"gang {placement.gang} has changed meanwhile"
+        why = why or _elsewhere(placement, kept)
         why = why or _changed_nodes(placement, solved, now)
         why = why or _unfit_nodes(placement, gangs[placement.gang], now)
         why = why or room.take(placement, gangs[placement.gang])
@@ -79,6 +82,14 @@ def _pods(placement: Placement, cache: ClusterCache) -> tuple[list[PodSeen], str
             return [], f"node {node} is no longer ready"
         found.append(seen)
     return found, ""
+
+
+def _elsewhere(placement: Placement, kept: Kept) -> str:
+    """Which nodes are kept for a gang that was planned for others, or for some of them."""
+    seats = Counter(node for node, _ in kept.get(placement.gang, ()))
+    if not seats or seats == Counter(node for _, node in placement.pods):
+        return ""
+    return f"places are kept for it on {', '.join(sorted(seats))} meanwhile"
 
 
 def _changed_nodes(placement: Placement, solved: Snapshot, now: Snapshot) -> str:

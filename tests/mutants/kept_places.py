@@ -166,5 +166,13 @@ KEPT_PLACES = (
         "if why := str():",
         f"{ROOM}::test_a_preemption_that_has_no_room_says_so",
     ),
+    Mutant(
+        "places kept while a plan was made",
+        "a plan of before ends a relocation whose pods have been evicted already",
+        "k8s_bridge/scheduling/revalidate.py",
+        "        why = why or _elsewhere(placement, kept)\n",
+        "",
+        "tests/k8s_bridge/scheduling/test_revalidate.py"
+        "::test_a_gang_starts_where_places_are_kept_for_it",
+    ),
 )
-"""Each was seen to happen before there was the safeguard."""

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from fourleaf.k8s_bridge.cluster.errors import NotFound
-from fourleaf.k8s_bridge.cluster.kinds import GPU_CLAIMS, NODES, PODS
+from fourleaf.k8s_bridge.cluster.kinds import (
+    GPU_CLAIMS,
+    NODES,
+    PODS,
+    STORAGE_CLASSES,
+    VOLUME_CLAIMS,
+    VOLUMES,
+    Kind,
+)
 from fourleaf.k8s_bridge.cluster.memory.actors import Kubelets, gang, pod
 from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.model.readers.gangs.dialects import COSCHEDULING_LABELS
 from tests.twins.jobs import INDEX as JOB_INDEX
+from tests.twins.volume_provisioner import volume_of
 
 TEAM = "ml"
+STORAGE_CLASS = "fast"
 POD_GROUP = COSCHEDULING_LABELS[0]
 MOST_JOBS = 14
 """How many jobs there may be at a time."""
@@ -40,7 +51,8 @@ class Job:
     `spoiled` once somebody has meddled with its members, so that it may end up in parts.
     `terms` are on which its pods may go elsewhere, `early`: who takes the place of a member has
     another name and comes as soon as that is to end, as with a Job; else once it is gone. Of one
-    that is `grouped`, a PodGroup says how many members it has.
+    that is `grouped`, a PodGroup says how many members it has. Where it has `volumes`, each member
+    has a claim of its own, which who takes its place has as well.
     """
 
     name: str
@@ -51,6 +63,7 @@ class Job:
     terms: dict[str, str] = field(default_factory=dict)
     early: bool = False
     grouped: bool = False
+    volumes: bool = False
     spoiled: bool = False
     bodies: list[Body] = field(default_factory=list)
     comers: int = 0
@@ -67,6 +80,9 @@ class Job:
                 body["metadata"]["labels"][POD_GROUP] = self.name
             if self.early:
                 body["metadata"]["ownerReferences"] = [self._owner]
+            if self.volumes:
+                claim = {"claimName": self.claims[index]}
+                body["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": claim}]
             if self.priority:
                 body["spec"]["priorityClassName"] = self.priority
 
@@ -90,6 +106,11 @@ class Job:
         return self.bodies[index]
 
     @property
+    def claims(self) -> list[str]:
+        """The names of its claims for volumes."""
+        return [f"{self.name}-{index}" for index in range(self.size)] if self.volumes else []
+
+    @property
     def names(self) -> list[str]:
         """The names of its pods."""
         return [body["metadata"]["name"] for body in self.bodies]
@@ -110,24 +131,38 @@ class Jobs:
         return len(self.wanted) < MOST_JOBS
 
     def claims(self) -> None:
-        """Create the claims that jobs may name."""
+        """Create the claims that jobs may name, and the class of their volumes."""
+        body = {"metadata": {"name": STORAGE_CLASS}, "provisioner": "disk.example.org"}
+        mode = {"volumeBindingMode": "WaitForFirstConsumer"}
+        self._store.create(STORAGE_CLASSES, "", body | mode)
         for count in (1, 2, 4):
             spec = {"devices": {"count": count, "policy": "contiguous"}}
             self._store.create(GPU_CLAIMS, TEAM, {"metadata": {"name": row(count)}, "spec": spec})
 
     def submit(self, job: Job) -> None:
-        """Create its pods."""
+        """Create its claims for volumes, and its pods."""
         self.wanted[job.name] = job
+        for name in job.claims:
+            spec = {"storageClassName": STORAGE_CLASS, "accessModes": ["ReadWriteOnce"]}
+            body = {"metadata": {"name": name}, "spec": spec}
+            self._store.create(VOLUME_CLAIMS, TEAM, body)
         for body in job.bodies:
             self._store.create(PODS, TEAM, body)
 
     def retire(self, job: Job) -> None:
-        """Delete its pods, finished or not."""
+        """Delete its pods, finished or not, and its volumes."""
         self.wanted.pop(job.name, None)
+        for name in job.claims:
+            self._remove(VOLUME_CLAIMS, Target(TEAM, name))
+            self._remove(VOLUMES, Target("", volume_of(name)))
         for name in job.names:
             record = self.find(name)
             if record is not None:
                 self._store.remove(record)
+
+    def _remove(self, kind: Kind, target: Target) -> None:
+        with suppress(NotFound):
+            self._store.remove(self._store.find(kind, target))
 
     def find(self, name: str) -> StoredObject | None:
         """The pod of that name."""
@@ -166,6 +201,7 @@ class Jobs:
                 job.terms,
                 job.early,
                 job.grouped,
+                job.volumes,
             )
         )
 

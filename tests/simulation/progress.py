@@ -5,11 +5,33 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fourleaf.k8s_bridge.cluster.kinds import COSCHEDULING_POD_GROUPS, GPU_CLAIMS, NODES, PODS
+from fourleaf.k8s_bridge.cluster.kinds import (
+    COSCHEDULING_POD_GROUPS,
+    GPU_CLAIMS,
+    NODES,
+    PODS,
+    STORAGE_CLASSES,
+    VOLUME_CLAIMS,
+    VOLUMES,
+)
+from fourleaf.k8s_bridge.cluster.memory.actors import OURS
+from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.relocation.records import Purpose
 from fourleaf.model.readers.live import LiveReader
 from fourleaf.model.snapshot import RunningPod
 from fourleaf.solver.batch.greedy import greedy_plan
+from tests.simulation.jobs import bound, ended
+
+READ = (
+    NODES,
+    PODS,
+    GPU_CLAIMS,
+    COSCHEDULING_POD_GROUPS,
+    STORAGE_CLASSES,
+    VOLUMES,
+    VOLUME_CLAIMS,
+)
+"""What is read of the store."""
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -24,7 +46,7 @@ def feasible(world: World) -> list[str]:
     reader = LiveReader()
     if leader is not None and leader.scheduler is not None:
         reader.configure(leader.scheduler.config.state.config)
-    for kind in (NODES, PODS, GPU_CLAIMS, COSCHEDULING_POD_GROUPS):
+    for kind in READ:
         bodies = [record.listed() for record in world.store.records(kind)]
         reader.replace_all(kind.group, kind.name, bodies)
     snapshot = reader.reading(world.clock.wall()).snapshot
@@ -41,3 +63,18 @@ def feasible(world: World) -> list[str]:
         gangs=tuple(gang for gang in snapshot.gangs if gang.key not in own),
     )
     return [str(placement.gang) for placement in greedy_plan(snapshot).placements]
+
+
+def untold(world: World) -> list[str]:
+    """The pods of ours that wait and do not say why."""
+    return [
+        record.metadata["name"]
+        for record in world.store.records(PODS)
+        if record.body["spec"]["schedulerName"] == OURS and not (bound(record) or ended(record))
+        if "deletionTimestamp" not in record.metadata and not _says_why(record.body)
+    ]
+
+
+def _says_why(pod: Body) -> bool:
+    conditions = pod["status"].get("conditions") or ()
+    return any(one["type"] == "PodScheduled" and one.get("message") for one in conditions)

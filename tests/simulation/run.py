@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
+from fourleaf.k8s_bridge.cluster.kinds import EVENTS
 from fourleaf.k8s_bridge.informers import Timeouts
 from fourleaf.k8s_bridge.informers.owner_kinds import BUILT_IN_OWNERS
 from fourleaf.k8s_bridge.scheduler import WATCHED_KINDS
@@ -19,7 +20,7 @@ from tests.simulation.faults.plan import drawn
 from tests.simulation.jobs import TEAM, bound
 from tests.simulation.laws.rest import unrest
 from tests.simulation.story import Breach, Story
-from tests.simulation.world import World
+from tests.simulation.world import CROWD, World
 from tests.twins.virtual_clock import VirtualClock
 
 Mode = Literal["safety", "progress"]
@@ -29,6 +30,9 @@ REST_WITHIN = 150.0
 BOUND_WITHIN = 1.25 * Timeouts().stall_after + 10.0
 """Seconds, from rest on, until what fits is bound: a watch may have fallen silent just before,
 and is given up after so long (`about` a quarter more than `stall_after`)."""
+TOLD_WITHIN = 600.0
+"""Seconds, from then on, until each pod that waits says why: a batch may be of three gangs, of
+which 600 are looked at one batch a second."""
 DONE_WITHIN = 300.0
 """Seconds until every job has been bound and has ended."""
 SETTLE = 10.0
@@ -37,6 +41,8 @@ QUIET = 20.0
 """Seconds over which requests are counted at rest."""
 LOOKS = 3
 """How often they are counted where gangs still come and go meanwhile."""
+CROWDED_LOOKS = 10
+"""The same in a crowd: a leader that is new tells 600 gangs anew, at three a second."""
 MOST_PER_KIND = 4
 """Requests of one replica in a minute at rest for each kind; after faults some are listed anew."""
 MOST_PER_MINUTE = 120.0 + MOST_PER_KIND * len((*WATCHED_KINDS, *BUILT_IN_OWNERS))
@@ -100,6 +106,7 @@ async def _run(seed: int, mode: Mode, story: Story, clock: VirtualClock) -> None
             _heal(world)
         await _rest(world)
         await _all_bound(world)
+        await _wait(world, "who waits is told why", TOLD_WITHIN, progress.untold)
         await _be_quiet(world)
         if mode == "progress":
             await _all_done(world)
@@ -173,7 +180,7 @@ async def _be_quiet(world: World) -> None:
 
     A gang may preempt even then, a node that is well again being new room; that is no loop.
     """
-    for _ in range(LOOKS):
+    for _ in range(CROWDED_LOOKS if world.is_crowded else LOOKS):
         await _until(world, world.clock.monotonic() + SETTLE)
         await _rest(world)
         done = _work(world)
@@ -189,7 +196,8 @@ async def _be_quiet(world: World) -> None:
 
 def _work(world: World) -> int:
     """How much has been done so far that takes requests."""
-    return sum(world.story.happened[what] for what in ("committed", "evicted", "rolling back"))
+    done = sum(world.story.happened[what] for what in ("committed", "evicted", "rolling back"))
+    return done + len(list(world.store.records(EVENTS, CROWD)))
 
 
 async def _all_bound(world: World) -> None:

@@ -86,6 +86,8 @@ ENOUGH = {
     "owner made anew": 5,
     "owner deleted": 5,
     "eviction served: rollback": 3,
+    "bound with a volume": 20,
+    "crowded": 1,
 }
 """How often what has to happen for a chunk to mean anything."""
 

@@ -12,11 +12,12 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     DISRUPTION_BUDGETS,
     NAMESPACES,
     NODES,
+    PODS,
     PRIORITY_CLASSES,
     Kind,
 )
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
-from fourleaf.k8s_bridge.cluster.memory.actors import nodes
+from fourleaf.k8s_bridge.cluster.memory.actors import LEAF, nodes, pod
 from fourleaf.k8s_bridge.cluster.memory.merge import merged
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from tests.simulation.chance import stream
@@ -28,6 +29,7 @@ from tests.simulation.laws.formats import Versions
 from tests.simulation.laws.gangs import Gangs
 from tests.simulation.laws.pods import LivePods
 from tests.simulation.laws.records import Books
+from tests.simulation.laws.volumes import Volumes
 from tests.simulation.past import Past
 from tests.simulation.replica import Replica
 from tests.simulation.store import WatchedStore
@@ -35,11 +37,26 @@ from tests.simulation.story import Story
 from tests.twins.disruption import DisruptionController
 from tests.twins.heartbeats import FakeHeartbeats
 from tests.twins.virtual_clock import VirtualClock
+from tests.twins.volume_provisioner import Provisioner
 
 T = TypeVar("T")
 
 PRIORITIES = {"low": -5, "high": 5, "meek": 5}
 """PriorityClasses; those of `meek` preempt nobody."""
+
+STORAGE_SHARE = 0.3
+"""The part of worlds in which some jobs have volumes."""
+
+ZONE = "topology.kubernetes.io/zone"
+"""Where a volume can be used: the leaf that a node had at first, whatever it is called later."""
+
+CROWD_EVERY = 50
+"""One world of so many has more gangs that nothing can be done for than a batch holds."""
+
+CROWD = "crowd"
+"""The namespace of these."""
+
+MANY = 600
 
 RATES = (1.0, 1.0, 1.0, 1.3, 1 / 1.3)
 """How fast monotonic clocks run."""
@@ -60,6 +77,10 @@ class World:
         self.jobs = Jobs(self.store)
         self.heartbeats = FakeHeartbeats(self.store)
         self.disruption = DisruptionController(self.store)
+        self.storage = stream(seed, "storage")
+        self.is_crowded = seed % CROWD_EVERY == CROWD_EVERY - 8
+        self.has_storage = self.storage.random() < STORAGE_SHARE
+        self.provisioner = Provisioner(self.store, self.storage.choice((0.5, 3.0, 20.0)), ZONE)
         self.job_number = 0
         self.ledger_format = 1
         self.versions: dict[str, tuple[int, ...]] = {}
@@ -72,6 +93,7 @@ class World:
         ]
         self.store.judges += [
             LivePods(story, self.books, self.store, self.jobs.spoil),
+            Volumes(story, self.store),
             self.books,
             self.evictions,
             Versions(story, self.store, self.versions),
@@ -81,6 +103,9 @@ class World:
             body["metadata"]["name"]: body
             for body in nodes(chance.choice((1, 1, 2)), 4, chance.choice((2, 4, 4)))
         }
+        for body in self.fleet.values():
+            labels = body["metadata"]["labels"]
+            labels[ZONE] = labels[LEAF]
         self.replicas = {
             name: Replica(self, name, chance.choice(RATES))
             for name in ("a", "b", "c")[: chance.choice((2, 2, 3))]
@@ -112,6 +137,17 @@ class World:
         self.jobs.claims()
         for body in self.fleet.values():
             self.store.create(NODES, "", body)
+        if self.is_crowded:
+            self._be_crowded()
+
+    def _be_crowded(self) -> None:
+        """Let pods wait that fit nowhere, each for another reason, as far as words go."""
+        self.store.create(NAMESPACES, "", {"metadata": {"name": CROWD}})
+        for number in range(MANY):
+            body = pod(f"crowd-{number}")
+            body["spec"]["nodeSelector"] = {"example.org/kind": str(number)}
+            self.store.create(PODS, CROWD, body)
+        self.story.did("crowded")
 
     def start(self) -> None:
         """Bring up the cluster, those who live in it, and the replicas."""
@@ -177,6 +213,7 @@ class World:
         for budget in list(self.store.records(DISRUPTION_BUDGETS)):
             self.store.remove(budget)
         self.jobs.kubelets.silent.clear()
+        self.provisioner.full = ()
         self.restore(self.fleet)
         for replica in self.replicas.values():
             replica.machine.resume()
@@ -200,6 +237,7 @@ class World:
                 self.heartbeats.step()
                 await self.clock.sleep(0.5)
             self.disruption.step()
+            self.provisioner.step()
             self.jobs.make_up()
             self.jobs.collect(self.clock.monotonic())
 

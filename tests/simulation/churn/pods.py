@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fourleaf.k8s_bridge.cluster.errors import ClusterError
@@ -17,6 +18,9 @@ from tests.simulation.jobs import TEAM, Job, bound, ended, row
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
+
+STORAGE_SHARE = 0.3
+"""The part of jobs that have volumes, where some have, and of these that fill a node's disks."""
 
 _POLICIES = ("patch", "shift", "move", "move", "wait", "restart")
 
@@ -43,6 +47,10 @@ def submit(world: World, chance: random.Random) -> bool:
             job = Job(name, chance.randint(2, 6), gpus, **_ways(chance, _demands(chance, gpus)))
         case _:
             job = Job(name, chance.choice((1, 2, 2, 3, 4, 4, 5, 8)), 8, **_ways(chance))
+    if world.has_storage and world.storage.random() < STORAGE_SHARE:
+        job = replace(job, volumes=True)
+        if world.storage.random() < STORAGE_SHARE:
+            world.provisioner.full = {world.storage.choice(sorted(world.fleet))}
     world.jobs.submit(job)
     return True
 

@@ -1,0 +1,48 @@
+"""What a plan says may no longer hold once the solver has answered."""
+
+from __future__ import annotations
+
+import pytest
+
+from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.actors import add_nodes, gang, nodes, submit
+from fourleaf.k8s_bridge.ledger.ledger import Ledger
+from fourleaf.k8s_bridge.scheduling.revalidate import revalidate
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Placement, Plan, PlanStatus
+from fourleaf.model.resources import Resources
+from tests.twins.virtual_clock import VirtualClock
+
+KEY = GangKey("ml", "g")
+SEAT = Resources(gpus=8)
+
+
+@pytest.mark.parametrize(
+    ("seats", "why"),
+    [
+        (["n-0-0-0", "n-0-0-1"], []),
+        (["n-0-0-1", "n-0-0-0"], []),
+        (["n-0-0-0"], ["places are kept for it on n-0-0-0 meanwhile"]),
+        (["n-0-0-1", "n-0-0-2"], ["places are kept for it on n-0-0-1, n-0-0-2 meanwhile"]),
+    ],
+    ids=["these", "in another order", "of one member", "one elsewhere"],
+)
+async def test_a_gang_starts_where_places_are_kept_for_it(seats: list[str], why: list[str]) -> None:
+    """Planned for the first two nodes before a relocation kept these seats for it.
+
+    It waits for them unless they are the same: pods may have been evicted to have them.
+    """
+    cluster, cache = MemoryCluster(), ClusterCache(VirtualClock())
+    await add_nodes(cluster, nodes(1, 1, 4))
+    await submit(cluster, "ml", gang("g", 2))
+    for kind in (NODES, PODS):
+        cache.take_all(kind, await cluster.list(kind))
+    solved = cache.reading().snapshot
+    placement = Placement(KEY, (("g-0", "n-0-0-0"), ("g-1", "n-0-0-1")))
+    plan = Plan(PlanStatus.OPTIMAL, (placement,), ())
+    kept = {KEY: [(node, SEAT) for node in seats]}
+    found = revalidate(plan, solved, cache, Ledger(), kept)
+    assert [one.why for one in found.late] == why
+    assert len(found.requests) == (not why)
