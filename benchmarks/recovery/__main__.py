@@ -9,9 +9,11 @@ places. Runs of one row go on at the same time, begun a second apart.
 With room nowhere, a gang has to stay as it is, and nobody is evicted: seconds are until an event
 says why, and 30 s later its members have to be the same.
 
-The owner of a gang makes another pod of the same index as soon as one is to end, as operators
-of training jobs and ReplicaSets do. A Job does that too, but counts what is evicted as failed:
-its controller waits 10 s after the first, twice as long after each further one.
+An operator makes another pod of the same index as soon as one is to end, as those of training jobs
+and ReplicaSets do. A Job with `backoffLimitPerIndex`, as the guides have it, does that too, but its
+controller counts what is evicted as failed and waits 10 s for that. A StatefulSet waits until the
+pod before is gone. Both are those of kube-controller-manager; they are tried where there is room in
+the leaf.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
@@ -30,6 +33,7 @@ from typing import Annotated, Any
 import typer
 
 from benchmarks.recovery.grounds import GROUNDS, LOST, SIZE, Ground, Site
+from benchmarks.recovery.owners import OWNERS, GangOwner
 from benchmarks.results import markdown, write_section
 from benchmarks.throughput.figures import percentile
 from tests.controlplane.api import Api
@@ -37,7 +41,7 @@ from tests.controlplane.fleet import create_nodes
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.power import MANAGES, Power
 from tests.controlplane.waiting import eventually
-from tests.e2e.owner import Owner, live, places_of, settle, taker, uids_of
+from tests.e2e.owner import INDEX, JOB_INDEX, live, places_of, settle, taker, uids_of
 from tests.e2e.replica import Replica, grant
 
 TOLD = "/api/v1/events?fieldSelector=reason%3DNotRepaired"
@@ -95,11 +99,12 @@ class Stage:
 
     plane: ControlPlane
     power: Power
-    owner: Owner
+    owner: GangOwner
+    index: str
 
 
 @contextmanager
-def stage(ground: Ground, sites: list[Site]) -> Iterator[Stage]:
+def stage(ground: Ground, sites: list[Site], owner_kind: str) -> Iterator[Stage]:
     """Start everything; a replica leads."""
     fleet = ground.fleet(len(sites))
     with (
@@ -115,9 +120,12 @@ def stage(ground: Ground, sites: list[Site]) -> Iterator[Stage]:
         grant(plane, "scheduler-a")
         with plane.api() as api:
             settle(api, [site.team for site in sites])
-        with Replica(plane, "scheduler-a", Path(folder)) as leader, Owner(plane) as owner:
+        with (
+            Replica(plane, "scheduler-a", Path(folder)) as leader,
+            OWNERS[owner_kind](plane) as owner,
+        ):
             eventually(lambda: leader.leads, "the replica leads")
-            yield Stage(plane, power, owner)
+            yield Stage(plane, power, owner, JOB_INDEX if owner_kind == "Job" else INDEX)
 
 
 def trial(stage: Stage, sites: list[Site], lost: int, seed: int) -> list[Run]:
@@ -125,7 +133,7 @@ def trial(stage: Stage, sites: list[Site], lost: int, seed: int) -> list[Run]:
     runs = [Run(site, lost) for site in sites]
     dice = random.Random(seed)  # noqa: S311 - which nodes die is no secret
     with stage.plane.api() as api:
-        _begin(api, stage.owner, runs)
+        _begin(api, stage, runs)
         # Kubelets have renewed their Leases at least once.
         time.sleep(12)
         due = time.monotonic()
@@ -135,26 +143,27 @@ def trial(stage: Stage, sites: list[Site], lost: int, seed: int) -> list[Run]:
             if ahead and time.monotonic() >= due:
                 _kill(api, stage.power, ahead.pop(), dice)
                 due += 1.0
-            _look(api, runs)
+            _look(api, stage.index, runs)
             time.sleep(LOOK)
     return runs
 
 
-def _begin(api: Api, owner: Owner, runs: list[Run]) -> None:
+def _begin(api: Api, stage: Stage, runs: list[Run]) -> None:
     """Start every gang on the first leaves: all others are taken until it runs."""
     for run in runs:
         for node in run.site.on(run.site.ground.beyond):
             api.create(run.site.team.pods, taker(node))
-    owner.teams += [run.site.team for run in runs]
-    eventually(lambda: all(map(_whole, map(places_of, _members(api, runs)))), "all run", PATIENCE)
-    for run, pods in zip(runs, _members(api, runs), strict=True):
+    stage.owner.begin(api, [run.site.team for run in runs])
+    members = partial(_members, api, stage.index, runs)
+    eventually(lambda: all(map(_whole, map(places_of, members()))), "all run", PATIENCE)
+    for run, pods in zip(runs, members(), strict=True):
         run.before, run.uids = places_of(pods), uids_of(pods)
         for node in run.site.on(set(run.site.ground.beyond) - set(run.site.ground.filled)):
             api.delete(f"{run.site.team.pods}/taker-{node}")
 
 
-def _members(api: Api, runs: list[Run]) -> list[list[dict[str, Any]]]:
-    return live(api, [run.site.team for run in runs])
+def _members(api: Api, index: str, runs: list[Run]) -> list[list[dict[str, Any]]]:
+    return live(api, [run.site.team for run in runs], index)
 
 
 def _kill(api: Api, power: Power, run: Run, dice: random.Random) -> None:
@@ -174,11 +183,11 @@ def _kill(api: Api, power: Power, run: Run, dice: random.Random) -> None:
         power.cut(api, node)
 
 
-def _look(api: Api, runs: list[Run]) -> None:
+def _look(api: Api, index: str, runs: list[Run]) -> None:
     """Note who runs again, who was told why it cannot, and whose members are others by now."""
     now = time.monotonic()
     told = {event["metadata"]["namespace"] for event in api.get(TOLD)["items"]}
-    for run, pods in zip(runs, _members(api, runs), strict=True):
+    for run, pods in zip(runs, _members(api, index, runs), strict=True):
         if not run.died or run.is_over(now):
             continue
         places = places_of(pods)
@@ -201,11 +210,12 @@ def legal(run: Run) -> bool:
     return len(leaves) == 1 or (len(leaves) == 2 and leaves[1] == leaves[0] + 1)
 
 
-def row(ground: Ground, lost: int, runs: list[Run]) -> list[str]:
+def row(owner: str, ground: Ground, lost: int, runs: list[Run]) -> list[str]:
     """One line of the table."""
     seconds = [run.seconds for run in runs]
     back = [run for run in runs if run.again]
     return [
+        owner,
         ground.name,
         str(lost),
         f"{len(back)} of {len(runs)}",
@@ -221,20 +231,22 @@ def row(ground: Ground, lost: int, runs: list[Run]) -> list[str]:
 def main(
     runs: Annotated[int, typer.Option(min=1, help="Runs of each row.")] = 30,
     seed: Annotated[int, typer.Option(help="Which nodes die.")] = 1,
+    only: Annotated[str, typer.Option(help="Owners of this kind alone.")] = "",
     write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
 ) -> None:
     """Measure every row, and print the table."""
     rows: list[list[str]] = []
     bad: list[str] = []
-    for ground in GROUNDS:
-        for lost in LOST:
-            sites = ground.sites(runs)
-            with stage(ground, sites) as started:
-                done = trial(started, sites, lost, seed)
-            rows.append(row(ground, lost, done))
-            print(rows[-1], flush=True)
-            bad += [run.site.team.name for run in done if not run.good]
-    header = ["room", "lost", "run again", "stay", "median s", "p95 s", "worst s"]
+    for owner in OWNERS:
+        for ground in GROUNDS if owner == "operator" else GROUNDS[:1]:
+            for lost in LOST if only in ("", owner) else ():
+                sites = ground.sites(runs)
+                with stage(ground, sites, owner) as started:
+                    done = trial(started, sites, lost, seed)
+                rows.append(row(owner, ground, lost, done))
+                print(rows[-1], flush=True)
+                bad += [run.site.team.name for run in done if not run.good]
+    header = ["owner", "room", "lost", "run again", "stay", "median s", "p95 s", "worst s"]
     header += ["pods new", "legal"]
     table = markdown(header, rows)
     print(table)

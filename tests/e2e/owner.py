@@ -15,7 +15,8 @@ from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import GPU
 
 INDEX = "apps.kubernetes.io/pod-index"
-MEMBERS = f"/api/v1/pods?labelSelector={INDEX}"
+JOB_INDEX = "batch.kubernetes.io/job-completion-index"
+PODS = "/api/v1/pods?labelSelector="
 EVERY = 0.3
 """Seconds between two looks."""
 
@@ -60,11 +61,16 @@ def member(team: Team, index: int, number: int) -> dict[str, Any]:
                 "topology.scheduler/repair-policy": "move",
             },
         },
-        "spec": {
-            "schedulerName": "topology-aware-scheduler",
-            "restartPolicy": "Never",
-            "containers": [_whole_node("train")],
-        },
+        "spec": pod_spec(),
+    }
+
+
+def pod_spec() -> dict[str, Any]:
+    """What a member asks for: a whole node."""
+    return {
+        "schedulerName": "topology-aware-scheduler",
+        "restartPolicy": "Never",
+        "containers": [_whole_node("train")],
     }
 
 
@@ -120,10 +126,10 @@ class Owner:
                 api.create(team.pods, member(team, index, self._made))
 
 
-def live(api: Api, teams: Iterable[Team]) -> list[list[dict[str, Any]]]:
-    """The members of each team that are not to end, by one request."""
+def live(api: Api, teams: Iterable[Team], index: str = INDEX) -> list[list[dict[str, Any]]]:
+    """The members of each team that are not to end, by one request; a label says their `index`."""
     found: dict[str, list[dict[str, Any]]] = {team.name: [] for team in teams}
-    for pod in api.get(MEMBERS)["items"]:
+    for pod in api.get(f"{PODS}{index}")["items"]:
         namespace = pod["metadata"]["namespace"]
         if namespace in found and "deletionTimestamp" not in pod["metadata"]:
             found[namespace].append(pod)
@@ -153,4 +159,5 @@ def uids(api: Api, team: Team) -> set[str]:
 
 
 def _index(pod: dict[str, Any]) -> int:
-    return int(pod["metadata"]["labels"][INDEX])
+    labels = pod["metadata"]["labels"]
+    return int(labels.get(INDEX) or labels[JOB_INDEX])

@@ -44,7 +44,7 @@ T = TypeVar("T")
 PRIORITIES = {"low": -5, "high": 5, "meek": 5}
 """PriorityClasses; those of `meek` preempt nobody."""
 
-STORAGE_SHARE = 0.3
+STORAGE_SHARE = 0.2
 """The part of worlds in which some jobs have volumes."""
 
 ZONE = "topology.kubernetes.io/zone"
