@@ -75,7 +75,7 @@ ENOUGH = {
     "relocation restart": 5,
     "relocation drain": 5,
     "relocation preemption": 2,
-    "relocation defragmentation": 5,
+    "relocation defragmentation": 3,
     "relocation reservation": 10,
     "pods delete": 20,
     "pods end_one": 20,
