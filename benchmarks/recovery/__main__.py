@@ -12,8 +12,8 @@ says why, and 30 s later its members have to be the same.
 An operator makes another pod of the same index as soon as one is to end, as those of training jobs
 and ReplicaSets do. A Job with `backoffLimitPerIndex`, as the guides have it, does that too, but its
 controller counts what is evicted as failed and waits 10 s for that. A StatefulSet waits until the
-pod before is gone. Both are those of kube-controller-manager; they are tried where there is room in
-the leaf.
+pod before is gone, so `repair.endLostPodsAtOnce` is set for it. Both are those of
+kube-controller-manager; they are tried where there is room in the leaf.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ PATIENCE = 120.0
 """Seconds after which a gang counts as lost."""
 STAYS = 30.0
 """Seconds for which a gang that cannot be repaired is watched, once an event has said why."""
+AT_ONCE = "  repair: {endLostPodsAtOnce: true}\n"
 LOOK = 0.25
 """Seconds between two looks at the pods."""
 
@@ -119,7 +120,8 @@ def stage(ground: Ground, sites: list[Site], owner_kind: str) -> Iterator[Stage]
         plane.kwok(nodes=MANAGES)
         grant(plane, "scheduler-a")
         with plane.api() as api:
-            settle(api, [site.team for site in sites])
+            spec = AT_ONCE if owner_kind == "StatefulSet" else ""
+            settle(api, [site.team for site in sites], spec)
         with (
             Replica(plane, "scheduler-a", Path(folder)) as leader,
             OWNERS[owner_kind](plane) as owner,

@@ -108,10 +108,11 @@ class Cluster(Protocol):
     async def bind(self, binding: Binding, dry_run: bool = False) -> None:
         """Bind a pod. `Conflict` where it is another pod, another version, bound or deleting."""
 
-    async def evict(self, pod: Target, dry_run: bool = False) -> None:
+    async def evict(self, pod: Target, dry_run: bool = False, at_once: bool = False) -> None:
         """Evict a pod by UID. `Throttled` where a disruption budget forbids it for now.
 
         A dry run asks admission and budgets as well, and leaves the pod and the budgets alone.
+        `at_once`: it has no time to stop, and is gone though no kubelet has ended it.
         """
 
     async def close(self) -> None:

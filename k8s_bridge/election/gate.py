@@ -114,11 +114,11 @@ class GatedCluster:
             self._gate.check()
             await self._cluster.bind(binding, dry_run)
 
-    async def evict(self, pod: Target, dry_run: bool = False) -> None:
+    async def evict(self, pod: Target, dry_run: bool = False, at_once: bool = False) -> None:
         """Evict, where the gate is open."""
         async with self._turns:
             self._gate.check()
-            await self._cluster.evict(pod, dry_run)
+            await self._cluster.evict(pod, dry_run, at_once)
 
     async def close(self) -> None:
         """Leave the connections to their owner."""

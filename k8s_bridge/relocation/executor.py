@@ -142,7 +142,7 @@ class Executor:
 
     async def _send(self, one: Relocation, leaver: Leaver) -> None:
         try:
-            await self.cluster.evict(leaver.pod)
+            await self.cluster.evict(leaver.pod, at_once=self._ends_at_once(leaver))
         except (NotFound, Conflict):
             # It is gone, or another by now; the watch will say so.
             return
@@ -151,6 +151,9 @@ class Executor:
         else:
             self._log.info("evicted", pod=str(leaver.pod), gang=str(one.gang), why=one.why)
             self.observer.evicted(one, leaver)
+
+    def _ends_at_once(self, leaver: Leaver) -> bool:
+        return leaver.lost and self.cache.config.spec.repair.end_lost_pods_at_once
 
     async def _forbidden(self, one: Relocation, leaver: Leaver, error: ClusterError) -> None:
         """Ask again later and later, and for no pod that lives once that is refused for good."""

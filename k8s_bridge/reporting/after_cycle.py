@@ -31,5 +31,5 @@ def after_cycle(before: Reported, facts: CycleFacts) -> AfterCycle:
     groups, group_said = what_of_groups(before, said, facts)
     return AfterCycle(
         (*wrong, *groups, *what_of_claims(facts), *waiting),
-        Reported(said, group_said, facts.problems, facts.snapshot.config.spec.messages),
+        Reported(said, group_said, facts.problems, facts.messages, facts.namespaces),
     )

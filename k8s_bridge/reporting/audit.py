@@ -95,8 +95,6 @@ class Audit:
         """The answers of the last cycle by their identity; most are the same in the next one."""
         self._waits: dict[GangKey, Mapping[str, Any]] = {}
         """The reason that was last written of each gang that waits."""
-        self._rejected: set[GangKey] = set()
-        """The gangs whose commit did not take in the last cycle."""
 
     def decided(
         self,
@@ -114,9 +112,8 @@ class Audit:
         if epoch != self._epoch:
             self._epoch, self._waiting, self._waits = epoch, {}, {}
         before, now = self._waiting, {id(one): one for one in plan.waiting}
-        ended = {before[number].gang for number in before.keys() - now.keys()} | self._rejected
+        ended = {before[number].gang for number in before.keys() - now.keys()}
         changed: list[tuple[GangKey, str, list[str], Mapping[str, Any] | None]] = []
-        self._rejected = set()
         for placement in plan.placements:
             nodes = list(dict.fromkeys(node for _, node in placement.pods))
             why = (rejected or {}).get(placement.gang)
@@ -124,8 +121,6 @@ class Audit:
                 changed.append((placement.gang, "placed", nodes, None))
             else:
                 reason = {"kind": "NotCommitted", "detail": why}
-                self._waits[placement.gang] = reason
-                self._rejected.add(placement.gang)
                 changed.append((placement.gang, "waiting", nodes, reason))
         # Gangs that are alike share one reason.
         written: dict[int, Mapping[str, Any]] = {}
@@ -137,7 +132,7 @@ class Audit:
                     changed.append((one.gang, "waiting", [], said))
                 self._waits[one.gang] = said
                 ended.discard(one.gang)
-        for gang in ended - self._rejected:
+        for gang in ended:
             self._waits.pop(gang, None)
         self._waiting = now
         if not changed:

@@ -17,6 +17,9 @@ from fourleaf.model.problems import Problem
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import Snapshot
 
+Members = Mapping[tuple[str, str], Body | None]
+"""Pods of a gang by namespace and name, None where one does not exist."""
+
 Objects = Mapping[Kind, Mapping[tuple[str, str], Body]]
 """Kind -> (namespace, name) -> object, as watched; never changed."""
 
@@ -33,9 +36,14 @@ class CycleFacts:
 
     def as_read_in(self, namespace: str, text: str) -> str:
         """`text` as pods of `namespace` may say it."""
-        if self.snapshot.config.spec.messages.other_namespaces == "named":
+        if self.messages.other_namespaces == "named":
             return text
         return without_others(text, namespace, self.namespaces)
+
+    @property
+    def messages(self) -> Messages:
+        """How conditions and events are to be said."""
+        return self.snapshot.config.spec.messages
 
     @cached_property
     def namespaces(self) -> frozenset[str]:
@@ -63,7 +71,7 @@ class ReportedReason:
     event_at: float
     newest: str = ""
     answer: Waiting | None = None
-    seen: Mapping[tuple[str, str], Body | None] = field(default_factory=dict)
+    seen: Members = field(default_factory=dict)
     patches: tuple[StatusPatch, ...] = ()
 
 
@@ -78,9 +86,13 @@ class ReportedGroup:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """What is remembered from cycle to cycle; `messages` is how it was to be said."""
+    """What is remembered from cycle to cycle.
+
+    `messages` is how it was to be said, `namespaces` are those whose gangs and pods it may name.
+    """
 
     gangs: Mapping[GangKey, ReportedReason] = field(default_factory=dict)
     groups: Mapping[tuple[Kind, str, str], ReportedGroup] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     messages: Messages = field(default_factory=Messages)
+    namespaces: frozenset[str] = frozenset()

@@ -220,6 +220,7 @@ class Reporter:
         self._created.clear()
         self._cycle_began = None
         self._queue = tuple
+        self._facts = None
         self._metrics.pending(())
 
     @guarded

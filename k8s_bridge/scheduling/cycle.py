@@ -180,8 +180,8 @@ class Cycle:
         plan = replace(plan, waiting=(*plan.waiting, *aside, *held))
         more = kept.backfill(free, plan) if kept else None
         if more is not None:
-            plan = joined(plan, await self._solved(more, free))
-        return replace(plan, placements=(*plan.placements, *seated))
+            plan = joined(plan, (await self._solved(more, free)).placements)
+        return joined(plan, seated)
 
     def _held_back(self, reading: LiveReading) -> Snapshot:
         kept, snapshot = self.reservations, reading.snapshot
@@ -250,12 +250,14 @@ class Cycle:
         self._assumed = on_their_way
 
 
-def joined(plan: Plan, more: Plan) -> Plan:
-    """`plan`, and the placements of `more` for gangs that waited in it."""
-    placed = {placement.gang for placement in more.placements}
+def joined(plan: Plan, more: Sequence[Placement]) -> Plan:
+    """`plan`, and more placements, of gangs that waited in it."""
+    if not more:
+        return plan
+    placed = {placement.gang for placement in more}
     return replace(
         plan,
-        placements=(*plan.placements, *more.placements),
+        placements=(*plan.placements, *more),
         waiting=tuple(one for one in plan.waiting if one.gang not in placed),
     )
 

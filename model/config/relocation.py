@@ -13,13 +13,16 @@ class Repair(Section):
 
     `policy` holds where the gang says nothing. Places are kept for `placesSeconds` for members
     that have yet to come back, for `placesLimitSeconds` while their Job, ReplicaSet or StatefulSet
-    is still to make them.
+    is still to make them. With `endLostPodsAtOnce`, a pod on a node that is found dead is evicted
+    without time to stop, so that it is gone though no kubelet ends it: a StatefulSet makes no other
+    one before. Where only the network of the host is cut, both may run until it is back.
     """
 
     enabled: bool = True
     policy: RepairPolicy = RepairPolicy.MOVE
     places_seconds: float = Field(default=300.0, gt=0, le=86400)
     places_limit_seconds: float = Field(default=900.0, gt=0, le=86400)
+    end_lost_pods_at_once: bool = False
 
 
 class Preemption(Section):

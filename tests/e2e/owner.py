@@ -34,14 +34,17 @@ class Team:
         return f"/api/v1/namespaces/{self.name}/pods"
 
 
-def settle(api: Api, teams: Sequence[Team]) -> None:
-    """Make the namespaces of the teams, each of which may use the spine of its number."""
+def settle(api: Api, teams: Sequence[Team], spec: str = "") -> None:
+    """Make the namespaces of the teams, each of which may use the spine of its number.
+
+    `spec` is more of the config's.
+    """
     domains = "\n".join(
         f"    {team.name}: {{domains: [spine-{i}]}}" for i, team in enumerate(teams)
     )
     text = (
         "apiVersion: topology.scheduler/v1alpha1\nkind: SchedulerConfig\nspec:\n"
-        f"  namespaces:\n{domains}\n"
+        f"  namespaces:\n{domains}\n{spec}"
     )
     config = {"metadata": {"name": "topology-scheduler-config"}, "data": {"config.yaml": text}}
     api.create("/api/v1/namespaces/kube-system/configmaps", config)

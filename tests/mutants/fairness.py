@@ -8,6 +8,7 @@ BATCH = "tests/solver/batch/test_select_batch.py"
 ALIKE = "tests/model/readers/gangs/test_many_alike.py"
 TIME = "tests/k8s_bridge/scheduling/test_solver_time.py"
 MEMORY = "tests/solver/process/test_memory_limit.py"
+AUDIT = "tests/k8s_bridge/reporting/test_audit.py"
 WAITS = "tests/k8s_bridge/reporting/test_pod_scheduled.py"
 LIVE = "tests/model/readers/live/test_live.py"
 
@@ -246,5 +247,89 @@ FAIRNESS = (
         "        return text\n",
         "tests/k8s_bridge/reporting/test_other_namespaces.py"
         "::test_a_condition_names_others_where_the_config_lets_it[hidden-False]",
+    ),
+    Mutant(
+        "set aside: gangs that go while they are owed a look",
+        "a gang that is deleted at the wrong moment ends every cycle from then on",
+        "k8s_bridge/scheduling/set_aside.py",
+        "            self._owed.pop(number, None)\n        room",
+        "        room",
+        "tests/k8s_bridge/scheduling/test_set_aside.py"
+        "::test_a_gang_that_goes_while_it_is_to_be_looked_at_again",
+    ),
+    Mutant(
+        "gangs that others hold: the same object",
+        "thousands of gangs that wait for another are read, told and hashed anew in each cycle",
+        "model/readers/live/reader.py",
+        "old if old == gang else gang",
+        "gang",
+        f"{LIVE}::test_a_gang_that_others_hold_stays_the_same_object_and_is_no_arrival",
+    ),
+    Mutant(
+        "arrivals: not of gangs that others hold",
+        "each change of a gang that waits for another ends the rest of the scheduler",
+        "model/readers/live/gang_cache.py",
+        "if draft.as_read.hold is None}",
+        "if draft.gang.hold is None}",
+        f"{LIVE}::test_a_gang_that_others_hold_stays_the_same_object_and_is_no_arrival",
+    ),
+    Mutant(
+        "conditions: newer numbers of the same answer",
+        "the numbers in a condition are those of an hour ago",
+        "k8s_bridge/reporting/conditions/pod_scheduled.py",
+        "(earlier.text == earlier.newest or now - earlier.at < RETELL_SECONDS)",
+        "True",
+        f"{WAITS}::test_newer_numbers_are_told_though_the_answer_stays_the_same[one answer]",
+    ),
+    Mutant(
+        "conditions: reminders of the same answer",
+        "the API forgets why a gang waits, and so does kubectl describe",
+        "k8s_bridge/reporting/conditions/pod_scheduled.py",
+        "        and now - earlier.event_at < REMIND_SECONDS\n",
+        "",
+        f"{WAITS}::test_an_old_reason_is_recalled_before_the_api_forgets_the_event",
+    ),
+    Mutant(
+        "conditions: what they may name",
+        "a namespace that has pods now is named to others by what was told before",
+        "k8s_bridge/reporting/conditions/pod_scheduled.py",
+        "if same else {}",
+        "",
+        "tests/k8s_bridge/reporting/test_other_namespaces.py"
+        "::test_a_condition_follows_what_it_may_name",
+    ),
+    Mutant(
+        "audit: gangs that wait no more",
+        "a gang made anew under its name waits without a line in the audit log",
+        "k8s_bridge/reporting/audit.py",
+        "            self._waits.pop(gang, None)\n",
+        "            pass\n",
+        f"{AUDIT}::test_the_same_reason_is_written_once_however_often_it_is_given",
+    ),
+    Mutant(
+        "audit: the same reason in a new answer",
+        "a queue of thousands writes megabytes a minute into the audit log",
+        "k8s_bridge/reporting/audit.py",
+        "                ended.discard(one.gang)\n",
+        "",
+        f"{AUDIT}::test_the_same_reason_is_written_once_however_often_it_is_given",
+    ),
+    Mutant(
+        "memory of gangs that were being bound",
+        "the reporter keeps each gang that was deleted while it was being bound",
+        "k8s_bridge/reporting/reporter.py",
+        "for gang, at in self._created.items() if gang in there}",
+        "for gang, at in self._created.items()}",
+        "tests/k8s_bridge/reporting/test_memory.py"
+        "::test_gangs_that_were_deleted_while_they_were_being_bound",
+    ),
+    Mutant(
+        "two members on one kept place",
+        "a plan that gives one node to two members passes for one that takes both kept places",
+        "k8s_bridge/scheduling/revalidate.py",
+        "if not seats or seats == Counter(node for _, node in placement.pods):",
+        "if not seats or set(seats) == {node for _, node in placement.pods}:",
+        "tests/k8s_bridge/scheduling/test_revalidate.py"
+        "::test_a_gang_starts_where_places_are_kept_for_it[two on one]",
     ),
 )

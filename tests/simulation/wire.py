@@ -138,17 +138,17 @@ class Wire:
         send = lambda: self._server.bind(binding, dry_run)  # noqa: E731
         await self._ask("create", PODS, binding.pod, send, binding, "binding", dry_run)
 
-    async def evict(self, pod: Target, dry_run: bool = False) -> None:
+    async def evict(self, pod: Target, dry_run: bool = False, at_once: bool = False) -> None:
         """See `Cluster.evict`."""
         named = self._world.books.names_leaver(pod.uid)
-        send = lambda: self._evicted(pod, dry_run, named)  # noqa: E731
+        send = lambda: self._evicted(pod, dry_run, at_once, named)  # noqa: E731
         await self._ask("create", PODS, pod, send, None, "eviction", dry_run)
 
-    async def _evicted(self, pod: Target, dry_run: bool, named: bool) -> None:
+    async def _evicted(self, pod: Target, dry_run: bool, at_once: bool, named: bool) -> None:
         """Count what a budget forbids; tell who judges whether it was `named` when it was sent."""
         self._world.books.sent_for = pod.uid if named else ""
         try:
-            await self._server.evict(pod, dry_run)
+            await self._server.evict(pod, dry_run, at_once)
         except (Throttled, Ambiguous) as error:
             self._world.story.did("eviction forbidden by a budget", f"{pod}: {error}")
             raise

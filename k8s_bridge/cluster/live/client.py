@@ -173,13 +173,14 @@ class LiveCluster:
         path = PODS.path(pod.namespace, pod.name, "binding") + ("?dryRun=All" if dry_run else "")
         await self._write("create", PODS, "POST", path, body, "binding")
 
-    async def evict(self, pod: Target, dry_run: bool = False) -> None:
+    async def evict(self, pod: Target, dry_run: bool = False, at_once: bool = False) -> None:
         """Evict a pod; see `Cluster.evict`."""
+        options = _options(Target(pod.namespace, pod.name, pod.uid))
         body = {
             "apiVersion": "policy/v1",
             "kind": "Eviction",
             "metadata": {"name": pod.name, "namespace": pod.namespace},
-            "deleteOptions": _options(Target(pod.namespace, pod.name, pod.uid)),
+            "deleteOptions": {**options, "gracePeriodSeconds": 0} if at_once else options,
         }
         path = PODS.path(pod.namespace, pod.name, "eviction") + ("?dryRun=All" if dry_run else "")
         await self._write("create", PODS, "POST", path, body, "eviction")

@@ -142,11 +142,11 @@ class MemoryCluster:
         pods.bind(self.store, binding, dry_run)
         await self._after(request, None)
 
-    async def evict(self, pod: Target, dry_run: bool = False) -> None:
+    async def evict(self, pod: Target, dry_run: bool = False, at_once: bool = False) -> None:
         """Evict a pod; see `Cluster.evict`."""
-        request = self._request("create", PODS, pod, "eviction", dry_run=dry_run)
+        request = self._request("create", PODS, pod, "eviction", at_once, dry_run)
         await self._before(request)
-        pods.evict(self.store, pod, dry_run)
+        pods.evict(self.store, pod, dry_run, at_once)
         await self._after(request, None)
 
     async def close(self) -> None:

@@ -33,13 +33,13 @@ def bind(store: MemoryStore, binding: Binding, dry_run: bool) -> None:
     store.write(record, body)
 
 
-def evict(store: MemoryStore, pod: Target, dry_run: bool = False) -> None:
+def evict(store: MemoryStore, pod: Target, dry_run: bool = False, at_once: bool = False) -> None:
     """Delete a pod as far as the disruption budgets of its namespace allow it."""
     record = store.find_exact(PODS, Target(pod.namespace, pod.name, pod.uid))
     budgets = store.records(DISRUPTION_BUDGETS, pod.namespace)
     check_eviction(record, budgets, store.records(PODS, pod.namespace))
     if not dry_run:
-        store.remove(record, grace(record))
+        store.remove(record, 0 if at_once else grace(record))
 
 
 def grace(pod: StoredObject) -> int:

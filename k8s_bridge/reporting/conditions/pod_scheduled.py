@@ -11,6 +11,7 @@ from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.reporting.cycle_facts import (
     CycleFacts,
+    Members,
     Reported,
     ReportedReason,
 )
@@ -41,7 +42,8 @@ def what_waits(
 ) -> tuple[list[Outgoing], dict[GangKey, ReportedReason]]:
     """Events and patches for the gangs that wait, and what has been reported then."""
     all_pods = facts.pods
-    same = before.messages == facts.snapshot.config.spec.messages
+    # What a text may name depends on both.
+    same = (before.messages, before.namespaces) == (facts.messages, facts.namespaces)
     by_answer = {id(one.answer): one for one in before.gangs.values()} if same else {}
     outgoing: list[Outgoing] = []
     said: dict[GangKey, ReportedReason] = {}
@@ -65,7 +67,10 @@ def what_waits(
         now = _steady(earlier, entry.reason.kind, text, facts.now)
         seen = {at: all_pods.get(at) for at in _members(gang)}
         pods = tuple(_free_pods(seen.values()))
-        patches = _patches(pods, now.text, facts.now)
+        if earlier is not None and _is_told(now, earlier) and _are_same(seen, earlier.seen):
+            patches = earlier.patches
+        else:
+            patches = _patches(pods, now.text, facts.now)
         said[gang.key] = now = replace(now, newest=text, answer=entry, seen=seen, patches=patches)
         # Again in each cycle, until it has been written: the queue may have had no room for it.
         outgoing += patches
@@ -80,10 +85,20 @@ def _stands(earlier: ReportedReason, pods: Mapping[tuple[str, str], Body], now: 
     Bodies are never changed, so a pod that is the very same object is as it was.
     """
     return (
-        earlier.text == earlier.newest
+        (earlier.text == earlier.newest or now - earlier.at < RETELL_SECONDS)
         and now - earlier.event_at < REMIND_SECONDS
         and all(map(is_, map(pods.get, earlier.seen), earlier.seen.values()))
     )
+
+
+def _is_told(now: ReportedReason, earlier: ReportedReason) -> bool:
+    """Whether the pods are to say what they were to say before."""
+    return (now.kind, now.text) == (earlier.kind, earlier.text)
+
+
+def _are_same(pods: Members, before: Members) -> bool:
+    """Whether these are the very same objects, of which none is ever changed."""
+    return len(pods) == len(before) and all(map(is_, pods.values(), before.values()))
 
 
 def _patches(pods: Iterable[Body], text: str, now: float) -> tuple[StatusPatch, ...]:

@@ -119,7 +119,7 @@ async def arrive(cluster: MemoryCluster, request: ApiRequest) -> None:
         case "create", "binding":
             await cluster.bind(request.body, request.dry_run)
         case "create", "eviction":
-            await cluster.evict(target, request.dry_run)
+            await cluster.evict(target, request.dry_run, bool(request.body))
         case "create", _:
             await cluster.create(kind, target.namespace, request.body)
         case "update", _:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.errors import ClusterError, Refused
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Refused
 from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES
 from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
@@ -319,7 +319,7 @@ class NotYet:
     async def before(self, request: ApiRequest) -> None:
         """Answer 500 to its binding."""
         if request.subresource == "binding" and request.target.name.startswith("b-1-"):
-            raise ClusterError("etcd has no leader", 500)
+            raise Ambiguous("etcd has no leader", 500)
 
     async def after(self, request: ApiRequest, answer: object) -> None:
         """Nothing is lost."""

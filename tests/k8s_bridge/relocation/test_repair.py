@@ -9,10 +9,18 @@ from __future__ import annotations
 import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Throttled
-from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, EVENTS, LEASES, NODES, PODS
+from fourleaf.k8s_bridge.cluster.kinds import (
+    CONFIG_MAPS,
+    DISRUPTION_BUDGETS,
+    EVENTS,
+    LEASES,
+    NODES,
+    PODS,
+)
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
-from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS
+from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP
 from tests.k8s_bridge.relocation.bench import TEAM, Bench, leaf_of
 
 
@@ -28,6 +36,23 @@ async def test_a_lost_member_comes_back_in_the_same_leaf(bench: Bench) -> None:
     assert leaf_of(after[1]) == leaf_of(before[0])
     assert (await bench.uids("g"))[0] == uids[0]
     assert not (await bench.cluster.list(LEASES, "kube-system", RELOCATIONS)).items
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+async def test_a_lost_pod_is_gone_at_once_where_the_config_says_so(at_once: bool) -> None:
+    """Else it stays, terminating, for its kubelet ends nothing. Pods that live have their time."""
+    bench = Bench()
+    spec = f"spec: {{repair: {{endLostPodsAtOnce: {str(at_once).lower()}}}}}"
+    text = f"apiVersion: {API_VERSION}\nkind: SchedulerConfig\n{spec}\n"
+    body: Body = {"metadata": {"name": CONFIG_MAP}, "data": {"config.yaml": text}}
+    await bench.cluster.create(CONFIG_MAPS, "kube-system", body)
+    await bench.start()
+    await bench.submit("g", 2)
+    bench.lose((await bench.places("g"))[1])
+    await bench.clock.advance(30)
+    assert len(await bench.places("g")) == 2
+    assert len(await bench.dying("g")) == (not at_once)
+    await bench.stop()
 
 
 async def test_next_door_half_a_gang_of_8_moves(bench: Bench) -> None:

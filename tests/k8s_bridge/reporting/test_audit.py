@@ -69,6 +69,16 @@ def test_a_gang_that_waits_as_before_has_no_line_again() -> None:
     assert audit.decided("2-1", 2, snapshot, nothing) == 2
 
 
+def test_the_same_reason_is_written_once_however_often_it_is_given() -> None:
+    """Three cycles say it anew; a gang that started meanwhile and waits again has a line again."""
+    snapshot = world()
+    audit = Audit(lambda _: None, VirtualClock())
+    said = [audit.decided(f"1-{n}", 1, snapshot, small.plan(snapshot, {})) for n in range(3)]
+    assert said == [2, 0, 0]
+    audit.decided("1-3", 1, snapshot, small.plan(snapshot, {"a": ["a0"]}))
+    assert audit.decided("1-4", 1, snapshot, small.plan(snapshot, {})) == 2
+
+
 def test_a_commit_that_did_not_take_is_no_placement() -> None:
     """The gang waits, and the line says for which nodes and why not."""
     snapshot = world()

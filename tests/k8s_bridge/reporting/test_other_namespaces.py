@@ -56,3 +56,19 @@ def test_a_condition_names_others_where_the_config_lets_it(setting: str, named: 
     for text in (condition["message"], event.note):
         assert ("ops/web" in text) is named
         assert ("another namespace" in text) is not named
+
+
+def test_a_condition_follows_what_it_may_name() -> None:
+    """One answer: told while nothing runs in the other namespace, then with it, then `named`."""
+    now = facts([small.gang("g", 1)], [pod("g-0-0")], reasons=[REASON])
+    running = (RunningPod("ops", "web-0", "a0", Resources(gpus=8)),)
+    hidden = replace(now.snapshot, running=running)
+    named = replace(hidden, config=small.config(messages={"otherNamespaces": "named"}))
+    reported, said = Reported(), []
+    for number, snapshot in enumerate((now.snapshot, hidden, named)):
+        moment = now.now + number * 61
+        told = after_cycle(reported, replace(now, snapshot=snapshot, now=moment))
+        reported = told.reported
+        (condition,) = (one.status["conditions"][-1] for one in statuses(told.outgoing))
+        said.append("ops/web" in condition["message"])
+    assert said == [True, False, True]

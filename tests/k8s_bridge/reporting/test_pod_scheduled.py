@@ -137,7 +137,7 @@ def test_pods_of_placed_gangs_are_never_written() -> None:
     """A gang that was placed in this cycle is about to be bound: no tell has its pods."""
     news = first(facts([], pods_of(PAIR), placed=[PAIR]))
     assert news.outgoing == ()
-    assert news.reported == Reported()
+    assert news.reported.gangs == {}
 
 
 def test_numbers_alone_are_told_once_in_a_while() -> None:
@@ -153,6 +153,23 @@ def test_numbers_alone_are_told_once_in_a_while() -> None:
     assert len(statuses(renewed)) == 2
     assert "0 are free" in statuses(renewed)[0].status["conditions"][0]["message"]
     assert events(renewed) == []
+
+
+@pytest.mark.parametrize("is_kept", [True, False], ids=["one answer", "an answer each cycle"])
+def test_newer_numbers_are_told_though_the_answer_stays_the_same(is_kept: bool) -> None:
+    """What was held back for a minute is told then, and the same patches are not made twice."""
+    bodies = pods_of(PAIR)
+    news = first(facts([PAIR], bodies))
+    bodies = as_written(bodies, news)
+    soon = facts([PAIR], bodies, reasons=[OTHER_NUMBERS], now=NOW + 1)
+    quiet = after_cycle(news.reported, soon)
+    due = NOW + RETELL_SECONDS
+    same = replace(soon, now=due)
+    later = same if is_kept else facts([PAIR], bodies, reasons=[OTHER_NUMBERS], now=due)
+    told = after_cycle(quiet.reported, later)
+    assert "0 are free" in statuses(told.outgoing)[0].status["conditions"][0]["message"]
+    again = after_cycle(told.reported, replace(later, now=due + 1)).outgoing
+    assert list(map(id, statuses(again))) == list(map(id, statuses(told.outgoing)))
 
 
 def test_every_member_that_comes_is_told_at_once() -> None:
@@ -179,8 +196,10 @@ def test_another_kind_of_reason_is_told_at_once_with_an_event() -> None:
 def test_an_old_reason_is_recalled_before_the_api_forgets_the_event() -> None:
     """Half an hour after the first event there is a second one, of the same series."""
     bodies = pods_of(PAIR)
-    news = first(facts([PAIR], bodies))
-    again = after_cycle(news.reported, facts([PAIR], bodies, now=NOW + REMIND_SECONDS))
-    assert [event.key for event in events(again.outgoing)] == [
-        event.key for event in events(news.outgoing)
-    ]
+    now = facts([PAIR], bodies)
+    news = first(now)
+    for later in (facts([PAIR], bodies), now):
+        again = after_cycle(news.reported, replace(later, now=NOW + REMIND_SECONDS))
+        assert [event.key for event in events(again.outgoing)] == [
+            event.key for event in events(news.outgoing)
+        ]

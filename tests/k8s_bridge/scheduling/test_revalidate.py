@@ -26,8 +26,12 @@ SEAT = Resources(gpus=8)
         (["n-0-0-1", "n-0-0-0"], []),
         (["n-0-0-0"], ["places are kept for it on n-0-0-0 meanwhile"]),
         (["n-0-0-1", "n-0-0-2"], ["places are kept for it on n-0-0-1, n-0-0-2 meanwhile"]),
+        (
+            ["n-0-0-0", "n-0-0-1", "n-0-0-1"],
+            ["places are kept for it on n-0-0-0, n-0-0-1 meanwhile"],
+        ),
     ],
-    ids=["these", "in another order", "of one member", "one elsewhere"],
+    ids=["these", "in another order", "of one member", "one elsewhere", "two on one"],
 )
 async def test_a_gang_starts_where_places_are_kept_for_it(seats: list[str], why: list[str]) -> None:
     """Planned for the first two nodes before a relocation kept these seats for it.

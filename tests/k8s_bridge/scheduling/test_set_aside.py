@@ -98,6 +98,20 @@ def test_what_holds_of_one_gang_holds_of_all_alike() -> None:
     assert left(aside, more) == "", "the other four need not be looked at"
 
 
+def test_a_gang_that_goes_while_it_is_to_be_looked_at_again() -> None:
+    """Of six owed a look after a node came, two have it; the others are deleted, one comes anew."""
+    world = small.snapshot(small.fabric([[4]]), *alike(), batch={"size": 2})
+    aside = SetAside()
+    aside.without(world)
+    aside.note(world, answered(world, "g0"))
+    assert left(aside, world) == ""
+    more = replace(world, fabric=small.fabric([[5]]))
+    first = left(aside, more).split()
+    assert len(first) == 2
+    some = tuple(one for one in more.gangs if one.key.name in first)
+    assert left(aside, replace(more, gangs=(*some, small.gang("g9", 3)))).split() == [*first, "g9"]
+
+
 def test_another_kind_namespace_or_rule_is_another_answer() -> None:
     """A larger gang, one elsewhere, and gangs of which a rule of the operator's own had a say."""
     one, other, elsewhere = alike()[0], small.gang("g1", 2), alike()[2]

@@ -45,6 +45,16 @@ async def test_evict(bench: Bench) -> None:
         await bench.cluster.get(PODS, target(pod))
 
 
+async def test_at_once(bench: Bench) -> None:
+    """A pod that is evicted at once is gone though no kubelet ends it; a dry run takes none."""
+    pod = await _running(bench, "p")
+    await bench.cluster.evict(target(pod, uid=True), dry_run=True, at_once=True)
+    assert not await _deleting(bench, pod)
+    await bench.cluster.evict(target(pod, uid=True), at_once=True)
+    with pytest.raises(NotFound):
+        await bench.cluster.get(PODS, target(pod))
+
+
 async def test_another_pod(bench: Bench) -> None:
     """An eviction of a pod that has been made again conflicts and leaves it alone."""
     pod = await _running(bench, "p")

@@ -355,6 +355,32 @@ def test_arrivals_are_gangs_that_become_fit_to_be_planned() -> None:
     assert made.reading(NOW).arrivals == began + 2
 
 
+def repelling(name: str) -> Body:
+    """A pod that keeps off the hosts of its like."""
+    term = {
+        "topologyKey": "kubernetes.io/hostname",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    return pod(name, labels={"app": "web"}, affinity=apart)
+
+
+def test_a_gang_that_others_hold_stays_the_same_object_and_is_no_arrival() -> None:
+    """Of two that repel each other one waits for the other, which no label and no third changes."""
+    made = reader(node(), repelling("a"), repelling("b"))
+    before = made.reading(NOW)
+    assert names(before) == {"ml/a": "", "ml/b": "WaitsForGang"}
+    again = repelling("b")
+    again["metadata"]["annotations"] = {"note": "new"}
+    tell(made, again)
+    assert made.arrivals(NOW) == before.arrivals
+    tell(made, pod("c"))
+    after = made.reading(NOW)
+    assert names(after) == names(before) | {"ml/c": ""}
+    pairs = zip(before.snapshot.gangs, after.snapshot.gangs, strict=False)
+    assert [old is new for old, new in pairs] == [True, True]
+
+
 def test_a_reading_tells_all_that_was_taken_in_before() -> None:
     """To ask for arrivals makes no reading, and takes nothing from the next one."""
     made = reader(node("n1"), pod("runs", nodeName="n1"))
