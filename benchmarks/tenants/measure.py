@@ -76,10 +76,15 @@ class Row:
     audited: int
 
 
-class Trouble:
-    """What a policy forbids to the load, and what the API server does not take at once."""
+class Door:
+    """What a policy forbids to the load, and what the API server does not take at once.
+
+    `bound` says when each pod was, by its name, in seconds of the event loop: to look at the pods
+    now and then would see it later where the loop is busy.
+    """
 
     def __init__(self, load: Load) -> None:
+        self.bound: dict[str, float] = {}
         self._load = load
         self._writes = 0
 
@@ -93,13 +98,15 @@ class Trouble:
             if self._writes % self._load.throttled == 0:
                 raise Throttled("too many requests", 429, "TooManyRequests", 1.0)
 
-    async def after(self, request: ApiRequest, answer: object) -> None:
-        """Nothing is lost."""
+    async def after(self, request: ApiRequest, answer: object) -> None:  # noqa: ARG002
+        """Note when a pod was bound."""
+        if request.subresource == "binding" and not request.dry_run:
+            self.bound[request.target.name] = asyncio.get_running_loop().time()
 
 
 async def measured(load: Load, patience: float, honest: int = HONEST) -> Row:
     """Let a scheduler meet the load, then honest gangs, for at most `patience` seconds."""
-    clock = SystemClock()
+    clock, door = SystemClock(), Door(load)
     cluster = MemoryCluster(clock=clock)
     kubelets = Kubelets(cluster.store)
     written: list[int] = []
@@ -109,7 +116,7 @@ async def measured(load: Load, patience: float, honest: int = HONEST) -> Row:
     async with AsyncSolver() as solver:
         await solver.ready()
         scheduler = Scheduler(
-            cluster.client("scheduler", Trouble(load)),
+            cluster.client("scheduler", door),
             clock,
             solver.plan,
             SchedulerOptions(identity="measured", dry_run="never"),
@@ -126,10 +133,10 @@ async def measured(load: Load, patience: float, honest: int = HONEST) -> Row:
             tasks.append(asyncio.create_task(_change(cluster, load)))
             await asyncio.sleep(CALM_SECONDS)
             terms = await _terms(cluster)
-            waits = await _waits(cluster, honest, patience)
+            waits = await _waits(cluster, door, honest, patience)
             await _leave(cluster)
             is_at_rest = await _rest(written, scheduler.reporter.recorder)
-            rested = await _waits(cluster, honest, patience)
+            rested = await _waits(cluster, door, honest, patience)
             lost = await _terms(cluster) - terms
         finally:
             for task in tasks:
@@ -206,10 +213,11 @@ async def _terms(cluster: MemoryCluster) -> int:
     return int(lease["spec"]["leaseTransitions"])
 
 
-async def _waits(cluster: MemoryCluster, honest: int, patience: float) -> list[float]:
+async def _waits(cluster: MemoryCluster, door: Door, honest: int, patience: float) -> list[float]:
     """Submit honest gangs, one after the other; the seconds until each was bound."""
     loop = asyncio.get_running_loop()
     await add_namespace(cluster, TEAM)
+    door.bound.clear()
     born: dict[str, float] = {}
     done: dict[str, float] = {}
     began = loop.time()
@@ -221,10 +229,9 @@ async def _waits(cluster: MemoryCluster, honest: int, patience: float) -> list[f
             for body in gang(name, 2):
                 cluster.store.create(PODS, TEAM, body)
         await asyncio.sleep(LOOK_SECONDS)
-        now = loop.time()
         for name in born.keys() - done.keys():
-            pods = [cluster.store.find(PODS, Target(TEAM, f"{name}-{i}")) for i in range(2)]
-            if all(pod.body["spec"].get("nodeName") for pod in pods):
-                done[name] = now
+            at = [door.bound.get(f"{name}-{i}") for i in range(2)]
+            if None not in at:
+                done[name] = max(moment for moment in at if moment is not None)
     waits = [done[name] - at if name in done else patience for name, at in born.items()]
     return [*waits, *[patience] * (honest - len(waits))]

@@ -61,7 +61,8 @@ class CycleFacts:
 class ReportedReason:
     """Why a gang waits, as last reported: since when this text, and when the last event.
 
-    `answer` is the plan's, `newest` what it says; `text` may be older. `patches` are what was to be
+    `answer` is the plan's, `newest` what it says; `text` may be older. What it says may depend on
+    whether the namespaces `named` have gangs or pods. `patches` are what was to be
     written for that to the members, which were `seen` then, by namespace and name.
     """
 
@@ -70,6 +71,7 @@ class ReportedReason:
     at: float
     event_at: float
     newest: str = ""
+    named: frozenset[str] = frozenset()
     answer: Waiting | None = None
     seen: Members = field(default_factory=dict)
     patches: tuple[StatusPatch, ...] = ()

@@ -19,6 +19,11 @@ _NAMED = re.compile(
 )
 
 
+def named_in(text: str) -> frozenset[str]:
+    """What may be a namespace that `text` names something of."""
+    return frozenset(found[1] for found in _NAMED.finditer(text))
+
+
 def without_others(text: str, namespace: str, namespaces: Collection[str]) -> str:
     """`text` as it may be read in `namespace`: nothing in others of `namespaces` is named."""
 

@@ -35,6 +35,9 @@ Solve = Callable[[Snapshot], Awaitable[Plan]]
 
 NOTHING = CommitOutcome((), ())
 
+TURNS_FOR_BINDINGS = 8
+"""Turns of the event loop in which bindings are sent, through the gate and to a connection."""
+
 
 @dataclass(frozen=True, slots=True)
 class CycleReport:
@@ -148,7 +151,8 @@ class Cycle:
             self._number, reading, plan, checked.late, outcome, watch.laps, self._left_out
         )
         try:
-            await asyncio.sleep(0)
+            for _ in range(TURNS_FOR_BINDINGS):
+                await asyncio.sleep(0)
         finally:
             self.observer.cycle(report)
         return report

@@ -293,7 +293,7 @@ FAIRNESS = (
         "conditions: what they may name",
         "a namespace that has pods now is named to others by what was told before",
         "k8s_bridge/reporting/conditions/pod_scheduled.py",
-        "if same else {}",
+        "        and earlier.named.isdisjoint(others)\n",
         "",
         "tests/k8s_bridge/reporting/test_other_namespaces.py"
         "::test_a_condition_follows_what_it_may_name",
@@ -331,5 +331,14 @@ FAIRNESS = (
         "if not seats or set(seats) == {node for _, node in placement.pods}:",
         "tests/k8s_bridge/scheduling/test_revalidate.py"
         "::test_a_gang_starts_where_places_are_kept_for_it[two on one]",
+    ),
+    Mutant(
+        "conditions: how they are to be said",
+        "an edit of messages.otherNamespaces leaves the names in what stands there",
+        "k8s_bridge/reporting/conditions/pod_scheduled.py",
+        "if same else {}",
+        "",
+        "tests/k8s_bridge/reporting/test_other_namespaces.py"
+        "::test_a_condition_follows_what_it_may_name",
     ),
 )

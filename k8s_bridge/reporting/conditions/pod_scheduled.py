@@ -15,6 +15,7 @@ from fourleaf.k8s_bridge.reporting.cycle_facts import (
     Reported,
     ReportedReason,
 )
+from fourleaf.k8s_bridge.reporting.other_namespaces import named_in
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import (
     Event,
     Outgoing,
@@ -42,15 +43,15 @@ def what_waits(
 ) -> tuple[list[Outgoing], dict[GangKey, ReportedReason]]:
     """Events and patches for the gangs that wait, and what has been reported then."""
     all_pods = facts.pods
-    # What a text may name depends on both.
-    same = (before.messages, before.namespaces) == (facts.messages, facts.namespaces)
+    same = before.messages == facts.messages
     by_answer = {id(one.answer): one for one in before.gangs.values()} if same else {}
+    others = before.namespaces ^ facts.namespaces
     outgoing: list[Outgoing] = []
     said: dict[GangKey, ReportedReason] = {}
-    texts: dict[tuple[int, str], str] = {}
+    texts: dict[tuple[int, str], tuple[str, frozenset[str]]] = {}
     for entry in facts.plan.waiting:
         earlier = by_answer.get(id(entry))
-        if earlier is not None and _stands(earlier, all_pods, facts.now):
+        if earlier is not None and _stands(earlier, all_pods, others, facts.now):
             said[entry.gang] = earlier
             outgoing += earlier.patches
             continue
@@ -60,10 +61,10 @@ def what_waits(
         earlier = before.gangs.get(gang.key)
         # Gangs that are alike share one reason, of which the plan keeps hold.
         of = id(entry.reason), gang.key.namespace
-        text = texts.get(of)
-        if text is None:
+        if of not in texts:
             whole = reason_text(entry.reason)
-            text = texts[of] = facts.as_read_in(gang.key.namespace, whole)
+            texts[of] = facts.as_read_in(gang.key.namespace, whole), named_in(whole)
+        text, named = texts[of]
         now = _steady(earlier, entry.reason.kind, text, facts.now)
         seen = {at: all_pods.get(at) for at in _members(gang)}
         pods = tuple(_free_pods(seen.values()))
@@ -71,7 +72,9 @@ def what_waits(
             patches = earlier.patches
         else:
             patches = _patches(pods, now.text, facts.now)
-        said[gang.key] = now = replace(now, newest=text, answer=entry, seen=seen, patches=patches)
+        said[gang.key] = now = replace(
+            now, newest=text, named=named, answer=entry, seen=seen, patches=patches
+        )
         # Again in each cycle, until it has been written: the queue may have had no room for it.
         outgoing += patches
         if pods and (earlier is None or now.event_at != earlier.event_at):
@@ -79,14 +82,21 @@ def what_waits(
     return outgoing, said
 
 
-def _stands(earlier: ReportedReason, pods: Mapping[tuple[str, str], Body], now: float) -> bool:
+def _stands(
+    earlier: ReportedReason,
+    pods: Mapping[tuple[str, str], Body],
+    others: frozenset[str],
+    now: float,
+) -> bool:
     """Whether the same is to be said, and written, as when all pods were as they are.
 
-    Bodies are never changed, so a pod that is the very same object is as it was.
+    `others` are namespaces that have come or gone. Bodies are never changed, so a pod that is the
+    very same object is as it was.
     """
     return (
         (earlier.text == earlier.newest or now - earlier.at < RETELL_SECONDS)
         and now - earlier.event_at < REMIND_SECONDS
+        and earlier.named.isdisjoint(others)
         and all(map(is_, map(pods.get, earlier.seen), earlier.seen.values()))
     )
 
