@@ -30,8 +30,8 @@ NOTE = """One tenant's load waits in namespaces of its own; then {honest} honest
 of a whole node each come, one every {gap:g} s, on 64 nodes. A whole scheduler with its own solver \
 process on the twin of the API server, in real time, with the config that ships. *Median* and \
 *longest* are seconds from the moment at which an honest gang was to come until the API server has \
-bound both its pods; one that was not counts with the patience of {patience:g} s. *Posted* is the JSON of the \
-load. Once these have gone and all conditions have been written, as many come again: *at rest* is \
+bound both its pods; one that was not counts with the patience of {patience:g} s. *Posted* is the \
+JSON of the load. Once these have gone and all conditions have been written, as many come again: *at rest* is \
 their median, and in brackets where that did not come to be in {rest:g} s. Runs without a load \
 come before the first, after each {every} and after the last; the middle one is in the first row, \
 and their medians were {medians} s. The load of the machine went from {load_before} to \

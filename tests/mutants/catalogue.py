@@ -61,8 +61,8 @@ MUTANTS = (
         "UID precondition: eviction",
         "a pod made anew under the same name is evicted instead of the one that was meant",
         "k8s_bridge/cluster/live/client.py",
-        '"deleteOptions": _options(Target(pod.namespace, pod.name, pod.uid)),',
-        '"deleteOptions": _options(Target(pod.namespace, pod.name)),',
+        "options = _options(Target(pod.namespace, pod.name, pod.uid))",
+        "options = _options(Target(pod.namespace, pod.name))",
         "tests/k8s_bridge/cluster/contract/test_evictions.py::test_another_pod[real]",
     ),
     Mutant(

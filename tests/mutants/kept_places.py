@@ -10,6 +10,7 @@ SIZES = "tests/k8s_bridge/ledger/test_sizes.py"
 VOLUMES = "tests/k8s_bridge/scheduling/test_volumes.py"
 ROOM = "tests/k8s_bridge/relocation/test_record_room.py"
 
+REPAIR = "tests/k8s_bridge/relocation/test_repair.py"
 LATE = "tests/k8s_bridge/relocation/test_late_members.py"
 
 KEPT_PLACES = (
@@ -174,5 +175,13 @@ KEPT_PLACES = (
         "",
         "tests/k8s_bridge/scheduling/test_revalidate.py"
         "::test_a_gang_starts_where_places_are_kept_for_it",
+    ),
+    Mutant(
+        "lost pods alone end at once",
+        "pods that live and move lose the time in which they write their checkpoint",
+        "k8s_bridge/relocation/executor.py",
+        "return leaver.lost and self.cache",
+        "return self.cache",
+        f"{REPAIR}::test_pods_that_live_have_their_time",
     ),
 )

@@ -192,8 +192,8 @@ SERVED = (
         "evictions pass the gate",
         "a leader that was replaced evicts pods",
         "k8s_bridge/election/gate.py",
-        "            self._gate.check()\n            await self._cluster.evict(pod, dry_run)",
-        "            await self._cluster.evict(pod, dry_run)",
+        "            self._gate.check()\n            await self._cluster.evict(",
+        "            await self._cluster.evict(",
         f"{ELECTION}::test_no_write_of_any_sort_passes_a_shut_gate[evict]",
     ),
     Mutant(

@@ -38,20 +38,39 @@ async def test_a_lost_member_comes_back_in_the_same_leaf(bench: Bench) -> None:
     assert not (await bench.cluster.list(LEASES, "kube-system", RELOCATIONS)).items
 
 
-@pytest.mark.parametrize("at_once", [False, True])
-async def test_a_lost_pod_is_gone_at_once_where_the_config_says_so(at_once: bool) -> None:
-    """Else it stays, terminating, for its kubelet ends nothing. Pods that live have their time."""
-    bench = Bench()
-    spec = f"spec: {{repair: {{endLostPodsAtOnce: {str(at_once).lower()}}}}}"
+async def ending_at_once(is_set: bool, leaves: int = 4) -> Bench:
+    """A cluster whose config says whether lost pods end at once."""
+    bench = Bench(1, leaves)
+    spec = f"spec: {{repair: {{endLostPodsAtOnce: {str(is_set).lower()}}}}}"
     text = f"apiVersion: {API_VERSION}\nkind: SchedulerConfig\n{spec}\n"
     body: Body = {"metadata": {"name": CONFIG_MAP}, "data": {"config.yaml": text}}
     await bench.cluster.create(CONFIG_MAPS, "kube-system", body)
     await bench.start()
+    return bench
+
+
+@pytest.mark.parametrize("is_set", [False, True])
+async def test_a_lost_pod_is_gone_at_once_where_the_config_says_so(is_set: bool) -> None:
+    """Else it stays, terminating, for its kubelet ends nothing."""
+    bench = await ending_at_once(is_set)
     await bench.submit("g", 2)
     bench.lose((await bench.places("g"))[1])
     await bench.clock.advance(30)
     assert len(await bench.places("g")) == 2
-    assert len(await bench.dying("g")) == (not at_once)
+    assert len(await bench.dying("g")) == (not is_set)
+    await bench.stop()
+
+
+async def test_pods_that_live_have_their_time() -> None:
+    """A gang of 8 loses a node: the lost pod is gone, three that move may write what they have."""
+    bench = await ending_at_once(True)
+    await bench.submit("g", 8)
+    before = await bench.places("g")
+    bench.kubelets.silent |= set(before.values())
+    bench.lose(before[0])
+    await bench.clock.advance(30)
+    moving = {name for name in before.values() if leaf_of(name) == leaf_of(before[0])}
+    assert len(await bench.dying("g")) == len(moving) - 1
     await bench.stop()
 
 
