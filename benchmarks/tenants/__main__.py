@@ -26,18 +26,19 @@ LEAST_SECONDS = 0.05
 """What a median may always be beyond the one without a load: a look at a shared machine is no
 better than that."""
 
-NOTE = """One tenant's load waits in namespaces of its own; then {honest} honest gangs of two pods \
-of a whole node each come, one every {gap:g} s, on 64 nodes. A whole scheduler with its own solver \
+NOTE = """\
+One tenant's load waits in namespaces of its own; then {honest} honest gangs of two pods of a \
+whole node each come, one every {gap:g} s, on 64 nodes. A whole scheduler with its own solver \
 process on the twin of the API server, in real time, with the config that ships. *Median* and \
-*longest* are seconds from the moment at which an honest gang was to come until the API server has \
-bound both its pods; one that was not counts with the patience of {patience:g} s. *Posted* is the \
-JSON of the load. Once these have gone and all conditions have been written, as many come again: *at rest* is \
-their median, and in brackets where that did not come to be in {rest:g} s. Runs without a load \
-come before the first, after each {every} and after the last; the middle one is in the first row, \
-and their medians were {medians} s. The load of the machine went from {load_before} to \
-{load_after}, of which this benchmark is one to two. Goals: \
-{near:g} times that at rest beside what is hopeless or refused, whose arrival costs once; \
-{twice:g} times on arrival of all else; none unbound, no lead lost."""
+*longest* are seconds from the moment at which an honest gang was to come until the API server \
+has bound both its pods; one that was not counts with the patience of {patience:g} s. *Posted* is \
+the JSON of the load. Once these have gone and all conditions have been written, as many come \
+again: *at rest* is their median, and in brackets where that did not come to be in {rest:g} s. \
+Runs without a load come before the first, after each {every} and after the last; the middle one \
+is in the first row, and their medians were {medians} s. The load of the machine went from \
+{load_before} to {load_after}, of which this benchmark is one to two. Goals: {near:g} times that \
+at rest beside what is hopeless or refused, whose arrival costs once; {twice:g} times on arrival \
+of all else; none unbound, no lead lost."""
 
 HEADER = [
     "load", "pods", "posted", "median", "longest", "at rest", "median beside none",
