@@ -96,18 +96,22 @@ class SetAside:
         done = plan.status is PlanStatus.OPTIMAL and not plan.placements and not plan.note
         self._fruitless = (batch, plan) if done and not kinds & _PASSING else None
         gangs = {gang.key: gang for gang in batch.gangs}
-        if not any(_is_left_out(gangs[one.gang], one) for one in plan.waiting) and not self._owed:
+        are_left_out = any(_is_left_out(gangs[one.gang], one) for one in plan.waiting)
+        is_full = are_left_out or bool(self._owed)
+        if not (is_full or self._waiting):
             return False
+        # Of the last ones of a long queue, those that no pod that ends can help.
+        kinds_aside = _OF_THE_FABRIC | _OF_THE_ROOM if is_full else _OF_THE_FABRIC
         found = {
             id(gangs[one.gang]): (gangs[one.gang], one)
             for one in plan.waiting
-            if one.reason.kind in _OF_THE_FABRIC | _OF_THE_ROOM and gangs[one.gang].hold is None
+            if one.reason.kind in kinds_aside and gangs[one.gang].hold is None
         }
         self._waiting |= found
         for gang, one in found.values():
             if one.reason.kind in _OF_THE_KIND and not _is_of_custom_rules(one.reason):
                 self._hopeless[gang.key.namespace, gang_kind(gang)] = one.reason
-        return bool(found or self._owed)
+        return bool((found and are_left_out) or self._owed)
 
     def _join(self, others: Iterable[Gang]) -> None:
         """Set gangs aside unlooked at where one of the same namespace and kind is hopeless.

@@ -341,4 +341,13 @@ FAIRNESS = (
         "tests/k8s_bridge/reporting/test_other_namespaces.py"
         "::test_a_condition_follows_what_it_may_name",
     ),
+    Mutant(
+        "set aside: the last of a long queue",
+        "a hundred hopeless gangs are solved in each cycle, because four hundred stand aside",
+        "k8s_bridge/scheduling/set_aside.py",
+        "if not (is_full or self._waiting):",
+        "if not is_full:",
+        "tests/k8s_bridge/scheduling/test_set_aside.py"
+        "::test_the_last_of_a_long_queue_stand_aside_too",
+    ),
 )

@@ -98,6 +98,18 @@ def test_what_holds_of_one_gang_holds_of_all_alike() -> None:
     assert left(aside, more) == "", "the other four need not be looked at"
 
 
+def test_the_last_of_a_long_queue_stand_aside_too() -> None:
+    """Six that differ, two in a batch: after three cycles none is looked at, and none is next."""
+    gangs = tuple(small.gang(f"g{i}", i + 1) for i in range(6))
+    world = small.snapshot(small.fabric([[4]]), *gangs, batch={"size": 2})
+    aside, is_next = SetAside(), []
+    for number in (0, 2, 4):
+        batch, _ = aside.without(world)
+        is_next.append(aside.note(batch, answered(batch, f"g{number}", f"g{number + 1}")))
+    assert is_next == [True, True, False]
+    assert left(aside, world) == ""
+
+
 def test_a_gang_that_goes_while_it_is_to_be_looked_at_again() -> None:
     """Of six owed a look after a node came, two have it; the others are deleted, one comes anew."""
     world = small.snapshot(small.fabric([[4]]), *alike(), batch={"size": 2})
