@@ -122,7 +122,10 @@ def test_a_file_that_changes_until_ctrl_c(write: Write) -> None:
         one["metadata"]["namespace"] = "ml"
     path = write("now.yaml", yaml.safe_dump_all(nodes))
     words = ["queue", "-f", str(path), "--watch", "--interval", "0.2"]
-    command = [sys.executable, "-c", "from fourleaf.cli.main import main; main()", *words]
+    # Where the tests run in the background, a shell may have had all processes ignore Ctrl-C.
+    hear = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    run = "from fourleaf.cli.main import main; main()"
+    command = [sys.executable, "-c", f"{hear}; {run}", *words]
     with subprocess.Popen(
         command,
         cwd=ROOT,
