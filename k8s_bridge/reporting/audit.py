@@ -89,7 +89,7 @@ class Audit:
         self._write = write
         self._clock = clock
         self._fabric: tuple[Fabric, str] | None = None
-        self._running, self._gangs, self._reasons = _Digests(), _Digests(), _Digests()
+        self._running, self._gangs, self._answers = _Digests(), _Digests(), _Digests()
         self._epoch = 0
         self._waiting: dict[int, Waiting] = {}
         """The answers of the last cycle by their identity; most are the same in the next one."""
@@ -173,7 +173,7 @@ class Audit:
         return digest((self._fabric[1], running, gangs, rest))
 
     def _plan_hash(self, plan: Plan) -> str:
-        waiting = self._reasons.of(plan.waiting)
+        waiting = self._answers.of(plan.waiting)
         return digest((plan.placements, waiting, plan.moves, plan.phantoms))
 
 
