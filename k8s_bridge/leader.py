@@ -52,7 +52,7 @@ class Leader:
     def busy(self) -> bool:
         """Whether gangs are being committed or bound."""
         parts = self.parts
-        return self.ledger.writing.locked() or (parts is not None and parts.reconciler.busy)
+        return self.ledger.writing.held or (parts is not None and parts.reconciler.busy)
 
     async def lead(self, epoch: int) -> None:
         """Take over, then run cycles until the lead is lost; raises what ended it."""
@@ -120,7 +120,7 @@ class Leader:
                 await again.wait()
                 continue
             again.reset()
-            if not report.outcome.committed:
+            if not (report.outcome.committed or report.unfinished):
                 await self._idle(report)
 
     async def _something_to_do(self) -> None:

@@ -170,5 +170,6 @@ class Wiring:
             relocation,
             self.solver_time,
             lambda: nodes.dead if nodes else frozenset(),
+            tasks.create_task,
         )
         return Parts(reconciler, cycle, nodes, relocation)

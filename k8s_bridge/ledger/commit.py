@@ -6,14 +6,15 @@ write to its gang lease, once all its pages have taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
 from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
 from fourleaf.k8s_bridge.ledger.compaction import tidied
 from fourleaf.k8s_bridge.ledger.formats.codec import entry_size, room_on
-from fourleaf.k8s_bridge.ledger.ledger import Ledger
+from fourleaf.k8s_bridge.ledger.ledger import Commit, Ledger
 from fourleaf.k8s_bridge.ledger.names import gang_lease_name
 from fourleaf.k8s_bridge.ledger.pods import PodLister
 from fourleaf.k8s_bridge.ledger.record_store import Records
@@ -52,7 +53,10 @@ class CommitOutcome:
 
 @dataclass(slots=True, eq=False)
 class _Draft:
-    """One gang on its way through the steps; `failure` ends it."""
+    """One gang on its way through the steps; `failure` ends it.
+
+    Its pages may be written once it is `prepared`; `written` once none of them is left to write.
+    """
 
     commit: str
     request: CommitRequest
@@ -60,6 +64,9 @@ class _Draft:
     lease: GangLease | None = None
     failure: str = ""
     conflict: bool = False
+    prepared: asyncio.Event = field(default_factory=asyncio.Event)
+    written: asyncio.Event = field(default_factory=asyncio.Event)
+    _done: set[str] = field(default_factory=set)
 
     @property
     def wide(self) -> bool:
@@ -69,10 +76,19 @@ class _Draft:
         if not self.failure:
             self.failure, self.conflict = why, conflict
 
+    def page_done(self, name: str) -> None:
+        self._done.add(name)
+        if len(self._done) == len(self.parts):
+            self.written.set()
+
 
 @dataclass(slots=True, eq=False)
 class Committer:
-    """Commits plans. One transaction at a time; `decided` hears of each commit as it takes."""
+    """Commits plans; `decided` hears of each commit as it takes.
+
+    Transactions may overlap: each page is written by one at a time, and a gang waits for its own
+    records alone.
+    """
 
     records: Records
     ledger: Ledger
@@ -87,16 +103,14 @@ class Committer:
 
         Raises `Fenced` where another leader has taken over.
         """
-        tried = await together(self._tried(request) for request in plan)
-        async with self.ledger.writing:
-            drafts = self._drafts(plan)
+        drafts = self._drafts(plan)
+        undecided = (Commit(d.commit, d.request.gang, None, d.request.members, ()) for d in drafts)
+        with self.ledger.deciding(undecided):
+            tried = await together(self._tried(request) for request in plan)
             for draft, (refusal, conflict) in zip(drafts, tried, strict=True):
                 if refusal:
                     draft.fail(refusal, conflict)
-            await together(self._prepare(draft) for draft in _sound(drafts) if draft.wide)
-            await self._write_pages(_sound(drafts))
-            await together(self._decide(d, d.lease) for d in _sound(drafts) if d.lease)
-            await together(self._withdraw(d.lease) for d in drafts if d.failure and d.lease)
+            await self._write(_sound(drafts))
         return CommitOutcome(
             tuple(d.commit for d in drafts if not d.failure),
             tuple(Rejected(d.request.gang, d.failure, d.conflict) for d in drafts if d.failure),
@@ -130,8 +144,27 @@ class Committer:
         except StillAsked as error:
             return str(error), True
 
+    async def _write(self, drafts: Sequence[_Draft]) -> None:
+        """Write every page once, with the entries of all gangs that touch it."""
+        by_page: dict[str, list[_Draft]] = {}
+        for draft in drafts:
+            for page in draft.parts:
+                by_page.setdefault(page, []).append(draft)
+        await together(
+            [
+                *(self._prepare(draft) for draft in drafts),
+                *(self._write_page(name, touching) for name, touching in by_page.items()),
+                *(self._decide(draft) for draft in drafts),
+            ]
+        )
+
     async def _prepare(self, draft: _Draft) -> None:
-        """Write the gang lease, which says the whole plan and decides nothing yet."""
+        """Write the gang lease of a wide gang: it says the whole plan and decides nothing yet."""
+        if draft.wide:
+            await self._write_lease(draft)
+        draft.prepared.set()
+
+    async def _write_lease(self, draft: _Draft) -> None:
         lease = GangLease(
             name=gang_lease_name(draft.request.gang.name, draft.commit),
             commit=draft.commit,
@@ -148,22 +181,22 @@ class Committer:
         else:
             self.ledger.put_lease(draft.lease)
 
-    async def _write_pages(self, drafts: Sequence[_Draft]) -> None:
-        """Write every page once, with the entries of all gangs that touch it."""
-        by_page: dict[str, list[_Draft]] = {}
-        for draft in drafts:
-            for page in draft.parts:
-                by_page.setdefault(page, []).append(draft)
-        await together(self._write_page(name, touching) for name, touching in by_page.items())
-
     async def _write_page(self, name: str, drafts: Sequence[_Draft]) -> None:
+        for draft in drafts:
+            await draft.prepared.wait()
+        async with self.ledger.writing.of([name]):
+            await self._add_entries(name, _sound(drafts))
+        for draft in drafts:
+            draft.page_done(name)
+
+    async def _add_entries(self, name: str, drafts: Sequence[_Draft]) -> None:
         page = self.ledger.page(name)
         if page is None:
             for draft in drafts:
                 draft.fail(f"page {name} is not there", conflict=True)
             return
         kept = tidied(page, self.ledger, self.pods)
-        added, drafts = _fitting(name, kept, drafts)
+        added, drafts = _fitting(name, kept, _listed(name, page, drafts))
         if not added:
             return
         new = replace(kept, entries=(*kept.entries, *added), epoch=self.epoch)
@@ -171,7 +204,7 @@ class Committer:
             self.ledger.put_page(await self.records.write_page(new))
             for draft in drafts:
                 if not draft.wide:
-                    self.decided(draft.commit)
+                    self._takes(draft)
         except (Conflict, NotFound) as error:
             await reread_page(self.records, self.ledger, self.epoch, name)
             for draft in drafts:
@@ -180,17 +213,30 @@ class Committer:
             for draft in drafts:
                 draft.fail(f"page {name} was not written: {error}")
 
-    async def _decide(self, draft: _Draft, lease: GangLease) -> None:
-        """Commit a wide gang: the one write that counts."""
+    async def _decide(self, draft: _Draft) -> None:
+        """Commit a wide gang, or let its gang lease go where it cannot be."""
+        await draft.written.wait()
+        if draft.lease and not draft.failure:
+            await self._commit_lease(draft, draft.lease)
+        if draft.lease and draft.failure:
+            await self._withdraw(draft.lease)
+        self.ledger.decided(draft.commit)
+
+    async def _commit_lease(self, draft: _Draft, lease: GangLease) -> None:
+        """Write the gang lease as committed: the one write that counts."""
         decided = replace(lease, phase=Phase.COMMITTED)
         try:
             self.ledger.put_lease(await self.records.write_lease(decided))
-            self.decided(draft.commit)
+            self._takes(draft)
         except (Conflict, NotFound) as error:
             draft.fail(f"gang lease {lease.name} has changed: {error}", conflict=True)
             draft.lease = await reread_lease(self.records, self.ledger, self.epoch, lease.name)
         except ClusterError as error:
             draft.fail(f"gang lease {lease.name} was not committed: {error}")
+
+    def _takes(self, draft: _Draft) -> None:
+        self.ledger.decided(draft.commit)
+        self.decided(draft.commit)
 
     async def _withdraw(self, lease: GangLease) -> None:
         """Delete the gang lease of a gang that did not take; its entries are void from then on."""
@@ -200,6 +246,19 @@ class Committer:
             # It stays Prepared and in the ledger: the reconciler comes back to it.
             return
         self.ledger.drop_lease(lease.name)
+
+
+def _listed(name: str, page: Page, drafts: Iterable[_Draft]) -> list[_Draft]:
+    """The drafts whose nodes the page still lists; the others fail: they have moved meanwhile."""
+    nodes = set(page.nodes)
+    listed = []
+    for draft in drafts:
+        moved = next((one.node for one in draft.parts[name] if one.node not in nodes), None)
+        if moved is None:
+            listed.append(draft)
+        else:
+            draft.fail(f"page {name} no longer lists node {moved}", conflict=True)
+    return listed
 
 
 def _fitting(name: str, page: Page, drafts: Sequence[_Draft]) -> tuple[list[Entry], list[_Draft]]:

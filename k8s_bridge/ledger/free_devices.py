@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import chain
 
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.pods import PodLister, is_gone
@@ -24,7 +25,7 @@ def as_recorded(member: Member) -> tuple[int, ...]:
 def held_devices(
     ledger: Ledger, pods: PodLister, nodes: Iterable[str], numbers: Numbers = as_recorded
 ) -> dict[str, set[int]]:
-    """Node -> the devices that entries of its page hold for pods that are not gone."""
+    """Node -> the devices that entries of its page hold, or are about to, for pods not gone."""
     held: dict[str, set[int]] = {node: set() for node in nodes}
     for member in _present(ledger, pods, held):
         held[member.node].update(numbers(member))
@@ -32,18 +33,18 @@ def held_devices(
 
 
 def held_by_claims(ledger: Ledger, pods: PodLister, nodes: Collection[str]) -> set[DeviceName]:
-    """The devices that entries of pages hold on `nodes`, by claims of pods that are not gone."""
+    """The devices that claims of pods not gone hold on `nodes` by entries of pages, or soon."""
     return {name for member in _present(ledger, pods, nodes) for name in member.claimed}
 
 
 def _present(ledger: Ledger, pods: PodLister, nodes: Collection[str]) -> Iterator[Member]:
-    """The members that pages know on `nodes` and that are not gone."""
-    for name in {ledger.page_of(node) for node in nodes} - {None}:
-        page = ledger.page(name or "")
-        for entry in page.entries if page else ():
-            for member in entry.members:
-                if member.node in nodes and not is_gone(pods, member):
-                    yield member
+    """The members that pages know on `nodes`, or are about to, and that are not gone."""
+    pages = (ledger.page(name) for name in {ledger.page_of(node) for node in nodes} if name)
+    known = (entry.members for page in pages if page for entry in page.entries)
+    for members in chain(known, (one.members for one in ledger.undecided.values())):
+        for member in members:
+            if member.node in nodes and not is_gone(pods, member):
+                yield member
 
 
 def free_on(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from fourleaf.k8s_bridge.ledger.names import page_name
 from fourleaf.k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
 from fourleaf.k8s_bridge.ledger.sealed import Sealed, SealedRecords
+from fourleaf.k8s_bridge.runtime.keyed_locks import KeyedLocks
 from fourleaf.model.gang import GangKey
 
 
@@ -30,13 +31,13 @@ class Commit:
 
 
 class Ledger:
-    """All pages and gang leases. `writing` is held while pages are written.
+    """All pages and gang leases. `writing` has a lock for each of them, by its name.
 
     `sealed` are the records that cannot be read.
     """
 
     def __init__(self) -> None:
-        self.writing = asyncio.Lock()
+        self.writing = KeyedLocks()
         self.sealed = SealedRecords()
         self._pages: dict[str, Page] = {}
         self._leases: dict[str, GangLease] = {}
@@ -45,6 +46,7 @@ class Ledger:
         self._entries: dict[str, dict[str, Entry]] = {}
         self._commit_of: dict[str, str] = {}
         self._open: set[str] = set()
+        self._undecided: dict[str, Commit] = {}
 
     @property
     def pages(self) -> Iterable[Page]:
@@ -156,6 +158,31 @@ class Ledger:
             else:
                 found.append(commit)
         return found
+
+    @contextmanager
+    def deciding(self, commits: Iterable[Commit]) -> Iterator[None]:
+        """Within, the records of these commits are being written, which decides about each."""
+        named = {commit.name: commit for commit in commits}
+        self._undecided.update(named)
+        try:
+            yield
+        finally:
+            for name in named:
+                self._undecided.pop(name, None)
+
+    def decided(self, commit: str) -> None:
+        """What became of `commit` is certain."""
+        self._undecided.pop(commit, None)
+
+    @property
+    def undecided(self) -> Mapping[str, Commit]:
+        """The commits whose records are being written, by name: each takes or does not."""
+        return self._undecided
+
+    def on_their_way(self) -> Iterator[Commit]:
+        """The commits whose members may stand where they are to go, whatever is seen of them."""
+        yield from self._undecided.values()
+        yield from (one for one in self.open_commits() if one.phase is not None)
 
     def rest(self, commit: str) -> None:
         """Nothing is to be done for `commit` until a record or a pod of it changes."""

@@ -18,7 +18,7 @@ from fourleaf.k8s_bridge.ledger.compaction import is_settled, tidied
 from fourleaf.k8s_bridge.ledger.epoch import Fenced, check_epoch
 from fourleaf.k8s_bridge.ledger.formats.codec import differs
 from fourleaf.k8s_bridge.ledger.ledger import Commit, Ledger
-from fourleaf.k8s_bridge.ledger.names import GANG, GANGS, PAGE, page_name
+from fourleaf.k8s_bridge.ledger.names import GANG, GANGS, PAGE, gang_lease_name, page_name
 from fourleaf.k8s_bridge.ledger.next_action import Action, next_step
 from fourleaf.k8s_bridge.ledger.page_layout import abandoned, missing, relaid
 from fourleaf.k8s_bridge.ledger.pods import PodLister
@@ -104,7 +104,7 @@ class Reconciler:
         names = {commit.name for commit in commits}
         self._rollbacks = {name: one for name, one in self._rollbacks.items() if name in names}
         for commit in commits:
-            if commit.name in self._binding:
+            if commit.name in self._binding or commit.name in self.ledger.undecided:
                 continue
             step = next_step(commit, self.ledger, self.pods)
             match step.action:
@@ -121,31 +121,34 @@ class Reconciler:
                 case Action.WAIT:
                     pass
         if over:
-            async with self.ledger.writing:
-                await together(self._delete(name) for name in over)
+            await together(self._delete(name) for name in over)
         if tidy and untidy:
             await self.tidy(untidy)
 
     async def tidy(self, names: Iterable[str]) -> None:
         """Write these pages as they should be, each once, where that differs."""
-        async with self.ledger.writing:
-            await together(self._tidy(name) for name in sorted(names))
+        await together(self._tidy(name) for name in sorted(names))
 
     async def sweep(self) -> None:
         """Take up gang leases that this ledger does not know, and look at sealed records again.
 
         A request to create one may be delivered again when it has long been deleted.
         """
-        async with self.ledger.writing:
-            for body in await self.records.list(GANGS):
-                name = body["metadata"]["name"]
-                if self.ledger.lease(name) is None:
-                    await reread_lease(self.records, self.ledger, self.epoch, name)
-            for one in self.ledger.sealed:
+        for body in await self.records.list(GANGS):
+            name = body["metadata"]["name"]
+            if self.ledger.lease(name) is None and not self._is_being_decided(name):
+                await reread_lease(self.records, self.ledger, self.epoch, name)
+        for one in self.ledger.sealed:
+            async with self.ledger.writing.of([one.name]):
                 if one.record == PAGE:
                     await reread_page(self.records, self.ledger, self.epoch, one.name)
                 elif one.record == GANG:
                     await reread_lease(self.records, self.ledger, self.epoch, one.name)
+
+    def _is_being_decided(self, lease: str) -> bool:
+        """Whether a gang lease is one that the committer writes right now."""
+        undecided = self.ledger.undecided.values()
+        return any(gang_lease_name(one.gang.name, one.name) == lease for one in undecided)
 
     async def convert(self) -> None:
         """Write records anew that are not in the configured format, some at a time.
@@ -157,17 +160,23 @@ class Reconciler:
         leases = [one for one in self.ledger.leases if differs(one.format, written)]
         if not pages and not leases:
             return
-        async with self.ledger.writing:
-            now = (
-                self.ledger.page(page_name(one.leaf, one.part))
-                for one in pages[:CONVERT_BATCH_RECORDS]
-            )
-            await together(
-                self._put(page) for page in now if page and differs(page.format, written)
-            )
-            known = (self.ledger.lease(one.name) for one in leases)
-            settled = (x for x in known if x and x.phase is not Phase.PREPARED)
-            await together(self._put_lease(one) for one in settled if differs(one.format, written))
+        batch = pages[:CONVERT_BATCH_RECORDS]
+        await together(self._convert_page(page_name(one.leaf, one.part)) for one in batch)
+        await together(self._convert_lease(one.name) for one in leases)
+
+    async def _convert_page(self, name: str) -> None:
+        async with self.ledger.writing.of([name]):
+            page = self.ledger.page(name)
+            if page is not None and differs(page.format, self.records.formats.written):
+                await self._put(page)
+
+    async def _convert_lease(self, name: str) -> None:
+        async with self.ledger.writing.of([name]):
+            lease = self.ledger.lease(name)
+            if lease is None or lease.phase is Phase.PREPARED:
+                return
+            if differs(lease.format, self.records.formats.written):
+                await self._put_lease(lease)
 
     async def lay_out(self, layout: Iterable[Page]) -> None:
         """Make the pages list the nodes of `layout`; take on pods that no entry holds.
@@ -175,8 +184,9 @@ class Reconciler:
         Pages of leaves that are gone are deleted once they hold nothing.
         """
         pages = list(layout)
-        async with self.ledger.writing:
-            await self._found(missing(pages, self.ledger))
+        await self._found(missing(pages, self.ledger))
+        names = (page_name(page.leaf, page.part) for page in self.ledger.pages)
+        async with self.ledger.writing.of(names):
             for round_of_pages in relaid(pages, self.ledger, self.pods):
                 await together(self._put(page) for page in round_of_pages)
             await together(self._discard(page) for page in abandoned(pages, self.ledger))
@@ -226,7 +236,10 @@ class Reconciler:
 
     async def _give_up(self, name: str, why: str) -> None:
         """Mark the commit as rolling back, in the one record that decides it."""
-        async with self.ledger.writing:
+        found = self.ledger.commit(name)
+        if found is None:
+            return
+        async with self.ledger.writing.of(_records_of(found)):
             commit = self.ledger.commit(name)
             if commit is None or commit.phase is not Phase.COMMITTED:
                 return
@@ -270,13 +283,19 @@ class Reconciler:
 
     async def _delete(self, name: str) -> None:
         """Delete the gang lease of a commit, if that is still what is to be done for it."""
-        commit = self.ledger.commit(name)
-        lease = commit.lease if commit else None
-        if commit is None or lease is None:
+        found = self.ledger.commit(name)
+        if found is None or found.lease is None:
             return
-        step = next_step(commit, self.ledger, self.pods)
-        if step.action not in (Action.WITHDRAW, Action.DROP):
-            return
+        async with self.ledger.writing.of([found.lease.name]):
+            commit = self.ledger.commit(name)
+            lease = commit.lease if commit else None
+            if commit is None or lease is None:
+                return
+            step = next_step(commit, self.ledger, self.pods)
+            if step.action in (Action.WITHDRAW, Action.DROP):
+                await self._delete_lease(lease)
+
+    async def _delete_lease(self, lease: GangLease) -> None:
         try:
             await self.records.delete(lease.name, lease.version)
         except Conflict:
@@ -287,12 +306,13 @@ class Reconciler:
             self.ledger.drop_lease(lease.name)
 
     async def _tidy(self, name: str) -> None:
-        page = self.ledger.page(name)
-        if page is None:
-            return
-        clean = tidied(page, self.ledger, self.pods)
-        if clean.entries != page.entries:
-            await self._put(clean)
+        async with self.ledger.writing.of([name]):
+            page = self.ledger.page(name)
+            if page is None:
+                return
+            clean = tidied(page, self.ledger, self.pods)
+            if clean.entries != page.entries:
+                await self._put(clean)
 
     async def _discard(self, page: Page) -> None:
         """Delete a page under its version: a write in the meantime keeps it."""
@@ -324,3 +344,8 @@ class Reconciler:
             self._log.warning("lease_not_written", lease=lease.name, why=str(error))
         except (Conflict, NotFound):
             await reread_lease(self.records, self.ledger, self.epoch, lease.name)
+
+
+def _records_of(commit: Commit) -> tuple[str, ...]:
+    """The names of all records of a commit."""
+    return commit.pages if commit.lease is None else (*commit.pages, commit.lease.name)

@@ -87,9 +87,8 @@ class Takeover:
             self.ledger.put_page(page)
         for lease in found.leases:
             self.ledger.put_lease(lease)
-        async with self.ledger.writing:
-            await together(self._settle(lease) for lease in found.leases)
-            await together(self._claim(page) for page in found.pages)
+        await together(self._settle(lease) for lease in found.leases)
+        await together(self._claim(page) for page in found.pages)
 
     async def _settle(self, lease: GangLease) -> None:
         """Delete a gang lease that is only prepared; one that got committed meanwhile stays."""

@@ -207,9 +207,7 @@ class RelocationController:
 
     def _busy(self) -> frozenset[GangKey]:
         return frozenset(
-            one.gang
-            for one in self.ledger.open_commits()
-            if one.phase is not None and not is_settled(one, self.cache)
+            one.gang for one in self.ledger.on_their_way() if not is_settled(one, self.cache)
         )
 
     def _is_outdated(self, now: float) -> bool:

@@ -103,11 +103,12 @@ class Audit:
         snapshot: Snapshot,
         plan: Plan,
         rejected: Mapping[GangKey, str] | None = None,
+        lost: Mapping[GangKey, str] | None = None,
     ) -> int:
         """Write a line for each decision that is another than before; how many were written.
 
-        `rejected` are placed gangs whose commit did not take, and why. They wait. The first
-        cycle of an epoch has a line for each gang.
+        `rejected` are placed gangs whose commit did not take, and why. They wait; so did `lost`,
+        which were placed in an earlier cycle. The first cycle of an epoch has a line for each gang.
         """
         if epoch != self._epoch:
             self._epoch, self._waiting, self._waits = epoch, {}, {}
@@ -120,8 +121,7 @@ class Audit:
             if why is None:
                 changed.append((placement.gang, "placed", nodes, None))
             else:
-                reason = {"kind": "NotCommitted", "detail": why}
-                changed.append((placement.gang, "waiting", nodes, reason))
+                changed.append((placement.gang, "waiting", nodes, _not_committed(why)))
         # Gangs that are alike share one reason.
         written: dict[int, Mapping[str, Any]] = {}
         for number, one in now.items():
@@ -135,10 +135,13 @@ class Audit:
         for gang in ended:
             self._waits.pop(gang, None)
         self._waiting = now
-        if not changed:
+        late: list[tuple[GangKey, str, list[str], Mapping[str, Any] | None]] = [
+            (gang, "waiting", [], _not_committed(why)) for gang, why in (lost or {}).items()
+        ]
+        if not changed and not late:
             return 0
         common = self._common(cycle_id, epoch, snapshot, plan)
-        lines = [_line(common, *one) for one in changed]
+        lines = [_line(common, *one) for one in (*late, *changed)]
         unchanged = len(plan.placements) + len(plan.waiting) - len(changed)
         if unchanged:
             lines.append({**common, "decision": "unchanged", "gangs": unchanged})
@@ -191,6 +194,10 @@ class _Digests:
             id(one): known.get(id(one)) or (one, sha256(canonical(one)).digest()) for one in objects
         }
         return sha256(b"".join([self._known[id(one)][1] for one in objects])).hexdigest()
+
+
+def _not_committed(why: str) -> Mapping[str, Any]:
+    return {"kind": "NotCommitted", "detail": why}
 
 
 def _said(reason: Reason) -> Mapping[str, Any]:

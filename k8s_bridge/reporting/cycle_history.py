@@ -20,7 +20,7 @@ HISTORY_CYCLES = 256
 class CycleNote:
     """One cycle. `at`, when it ended, in seconds since the epoch; `seconds` by phase.
 
-    `lost` counts placed gangs whose commit did not take.
+    `lost` counts gangs whose commit did not take, of this cycle or, at last, of an earlier one.
     """
 
     cycle_id: str
@@ -55,7 +55,7 @@ class CycleHistory:
                 plan.gap,
                 len(plan.placements) - lost,
                 len(plan.waiting),
-                lost,
+                lost + len(report.lost),
                 dict(report.seconds),
                 plan.stages,
                 plan.note,

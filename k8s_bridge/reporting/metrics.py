@@ -183,6 +183,10 @@ class SchedulerMetrics:
         if placed:
             self._placement.observe(seconds)
 
+    def dropped(self, gangs: int) -> None:
+        """The commits of so many gangs, which counted as placed, did not take after all."""
+        self._decisions.labels("dropped").inc(gangs)
+
     def pending(self, reasons: Iterable[ReasonKind]) -> None:
         """These are the reasons of the gangs that wait now, one for each gang."""
         counts = Tally(reasons)

@@ -140,7 +140,9 @@ class Reporter:
         self._metrics.cycle(status, report.seconds)
         lost = {one.gang: one.why for one in (*report.late, *report.outcome.rejected)}
         self._metrics.decided(plan, len(lost), seconds)
-        self._metrics.conflicts(sum(one.conflict for one in report.outcome.rejected))
+        self._metrics.dropped(len(report.lost))
+        rejected = (*report.outcome.rejected, *report.lost)
+        self._metrics.conflicts(sum(one.conflict for one in rejected))
         # Made where it is asked for: there may be thousands in it.
         self._queue = cache(partial(_queued, report.reading.snapshot, plan))
         if report.plan is not None:
@@ -268,20 +270,21 @@ class Reporter:
             len(plan.waiting),
         )
         self._notes.add(cycle_id, self._last.at, report, plan, len(lost))
+        late = {one.gang: one.why for one in report.lost}
         with logs.cycle(cycle_id):
             self._log.info(
                 "cycle",
                 status=plan.status.value,
                 placed=placed,
                 waiting=len(plan.waiting),
-                lost={str(gang): why for gang, why in lost.items()},
+                lost={str(gang): why for gang, why in (*late.items(), *lost.items())},
                 gap=plan.gap,
                 seconds={phase: round(took, 4) for phase, took in report.seconds.items()},
                 note=plan.note,
             )
             if self._audit is not None:
                 snapshot = report.reading.snapshot
-                self._audit.decided(cycle_id, self._scheduler.epoch, snapshot, plan, lost)
+                self._audit.decided(cycle_id, self._scheduler.epoch, snapshot, plan, lost, late)
 
     @guarded
     def _report(self, report: CycleReport, plan: Plan) -> None:

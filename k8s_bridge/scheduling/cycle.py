@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.ledger.binding_trials import Spawn
 from fourleaf.k8s_bridge.ledger.commit import CommitOutcome, CommitRequest, Committer, Rejected
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.pods import is_bound, is_gone
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.runtime.concurrency import patiently
 from fourleaf.k8s_bridge.scheduling.holds import (
     claims_on_their_way,
     rollbacks,
@@ -35,6 +37,9 @@ Solve = Callable[[Snapshot], Awaitable[Plan]]
 
 NOTHING = CommitOutcome((), ())
 
+COMMIT_PATIENCE_SECONDS = 0.1
+"""Seconds for which a cycle waits for its commits; those that take longer go on beside the next."""
+
 TURNS_FOR_BINDINGS = 8
 """Turns of the event loop in which bindings are sent, through the gate and to a connection."""
 
@@ -44,8 +49,10 @@ class CycleReport:
     """One cycle: what was read, planned, committed; seconds by phase.
 
     `late` are gangs for which the plan came too late; they are planned again, and so are those
-    whose commit did not take, where the API refused it after a while. `left_out`: there are gangs
-    that the batch had no room for, and that have it now that others were set aside.
+    whose commit did not take, where the API refused it after a while. `unfinished`: commits go on
+    beside the cycles to come; `lost` are gangs of such ones, of earlier cycles, that did not take.
+    `left_out`: there are gangs that the batch had no room for, and that have it now that others
+    were set aside.
     """
 
     number: int
@@ -53,6 +60,8 @@ class CycleReport:
     plan: Plan | None
     late: tuple[Rejected, ...] = ()
     outcome: CommitOutcome = NOTHING
+    unfinished: bool = False
+    lost: tuple[Rejected, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
     left_out: bool = False
 
@@ -105,7 +114,11 @@ class Reservations(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Cycle:
-    """Plans what waits and commits it. One cycle at a time, by the leader alone."""
+    """Plans what waits and commits it. One cycle at a time, by the leader alone.
+
+    `spawn` starts what may go on after a cycle and ends with the term; without it, each cycle
+    waits until all its commits have ended.
+    """
 
     cache: ClusterCache
     ledger: Ledger
@@ -117,18 +130,21 @@ class Cycle:
     reservations: Reservations | None = None
     solver_time: SolveTime = field(default_factory=SolveTime)
     dead: Callable[[], frozenset[str]] = frozenset
+    spawn: Spawn | None = None
     set_aside: SetAside = field(default_factory=SetAside)
     held_gangs: HeldGangs = field(default_factory=HeldGangs)
     _left_out: bool = False
     _number: int = 0
     _assumed: dict[str, Member] = field(default_factory=dict)
+    _unfinished: int = 0
+    _lost: list[Rejected] = field(default_factory=list)
 
     async def run(self) -> CycleReport:
         """Run one cycle. Raises `Fenced` or `NotLeader` where another leads by now."""
         watch = _Watch(self.clock)
         self.observer.cycle_begins()
-        # 1 Snapshot: members of open commits count as standing where they are going.
-        self._assume_open_commits()
+        # 1 Snapshot: members on their way count as standing where they are going.
+        self._assume_on_their_way()
         reading = self.cache.reading()
         watch.lap("observe")
         # 2 Hold back what may not be planned now, and 3 solve the rest.
@@ -138,17 +154,26 @@ class Cycle:
         checked = self._revalidated(plan, reading.snapshot)
         self.observer.committing(checked.requests, reading.snapshot)
         watch.lap("check")
-        # 5 Commit, all or nothing for each gang.
-        outcome = await self.committer.commit(checked.requests)
+        # 5 Commit, all or nothing for each gang; see what became of earlier commits.
+        outcome = await self._commit(checked.requests)
+        lost, self._lost = tuple(self._lost), []
         watch.lap("commit")
-        # 6 Back off from what the API refused, and end the reservations that were used.
-        await self._note(checked.requests, outcome, reading, plan)
-        if checked.late or outcome.rejected:
+        # 6 Tell those who keep places and who look after gangs that wait.
+        self._heard(reading, plan)
+        if checked.late:
             self.set_aside.refused()
         # 7 Report, once the bindings are on their way: a long queue takes a while to be told.
         self._number += 1
         report = CycleReport(
-            self._number, reading, plan, checked.late, outcome, watch.laps, self._left_out
+            self._number,
+            reading,
+            plan,
+            checked.late,
+            outcome,
+            self._unfinished > 0,
+            lost,
+            watch.laps,
+            self._left_out,
         )
         try:
             for _ in range(TURNS_FOR_BINDINGS):
@@ -219,29 +244,59 @@ class Cycle:
         kept = self.reservations.kept() if self.reservations else {}
         return revalidate(plan, snapshot, self.cache, self.ledger, kept)
 
-    async def _note(
-        self,
-        requests: Sequence[CommitRequest],
-        outcome: CommitOutcome,
-        reading: LiveReading,
-        plan: Plan | None,
-    ) -> None:
+    async def _commit(self, requests: Sequence[CommitRequest]) -> CommitOutcome:
+        """Commit; what takes long goes on beside the cycles to come, and has no outcome yet.
+
+        Places that were kept are waited for: until their gang has them, they count once more.
+        """
+        if not requests:
+            return NOTHING
+        kept = self.reservations.kept() if self.reservations else {}
+        if self.spawn is None or any(request.gang in kept for request in requests):
+            return await self._committed(requests)
+        one = _Committing()
+        task = self.spawn(self._commit_beside(one, requests))
+        await patiently([task], self.clock.sleep(COMMIT_PATIENCE_SECONDS))
+        if task.done():
+            # Raises what has ended it.
+            await task
+        one.is_late = one.outcome is None
+        return one.outcome or NOTHING
+
+    async def _commit_beside(self, one: _Committing, requests: Sequence[CommitRequest]) -> None:
+        self._unfinished += 1
+        try:
+            one.outcome = await self._committed(requests)
+        finally:
+            self._unfinished -= 1
+        if one.is_late and one.outcome.rejected:
+            self._lost.extend(one.outcome.rejected)
+            self.cache.changed.set()
+
+    async def _committed(self, requests: Sequence[CommitRequest]) -> CommitOutcome:
+        """Commit, back off from what the API refused, end the reservations that were used."""
+        outcome = await self.committer.commit(requests)
         for one in outcome.rejected:
             if not one.conflict:
                 self.api_backoff.note(one.gang, one.why)
-        if plan is not None:
-            self.cache.not_placed(one.gang for one in plan.waiting)
         if self.reservations is not None:
             lost = {one.gang for one in outcome.rejected}
             await self.reservations.committed([o.gang for o in requests if o.gang not in lost])
+        if outcome.rejected:
+            self.set_aside.refused()
+        return outcome
+
+    def _heard(self, reading: LiveReading, plan: Plan | None) -> None:
+        if plan is not None:
+            self.cache.not_placed(one.gang for one in plan.waiting)
+        if self.reservations is not None:
             self.reservations.heard(reading, plan)
 
-    def _assume_open_commits(self) -> None:
+    def _assume_on_their_way(self) -> None:
         """Let members that are on their way count as standing where they go."""
         on_their_way = {
             member.pod.uid: member
-            for commit in self.ledger.open_commits()
-            if commit.phase is not None
+            for commit in self.ledger.on_their_way()
             for member in commit.members
             if not is_gone(self.cache, member) and not is_bound(self.cache, member)
         }
@@ -264,6 +319,14 @@ def joined(plan: Plan, more: Sequence[Placement]) -> Plan:
         placements=(*plan.placements, *more),
         waiting=tuple(one for one in plan.waiting if one.gang not in placed),
     )
+
+
+@dataclass(slots=True, eq=False)
+class _Committing:
+    """The commits of one cycle, whose `outcome` may come too late for its report."""
+
+    outcome: CommitOutcome | None = None
+    is_late: bool = False
 
 
 class _Watch:

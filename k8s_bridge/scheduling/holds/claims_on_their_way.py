@@ -21,10 +21,10 @@ _STEP = "Give each pod a claim of its own, by a ResourceClaimTemplate, or wait."
 
 
 def on_their_way(ledger: Ledger) -> set[ClaimName]:
-    """The claims that open commits have devices for, whether the claims have them yet or not."""
+    """The claims that commits on their way have devices for, whether they have them yet or not."""
     return {
         (one.claim.namespace, one.claim.uid)
-        for commit in ledger.open_commits()
+        for commit in ledger.on_their_way()
         for member in commit.members
         for one in member.claims
     }

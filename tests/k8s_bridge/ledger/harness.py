@@ -102,6 +102,35 @@ class Mortal:
         await self.death.after_(request)
 
 
+class Held:
+    """Holds requests of one verb and kind until `go` is set; `met` says that one has come.
+
+    With `answers`, what they ask for is done, and their answers are held.
+    """
+
+    def __init__(self, verb: str, prefix: str, answers: bool = False) -> None:
+        self.verb = verb
+        self.prefix = prefix
+        self.answers = answers
+        self.met = asyncio.Event()
+        self.go = asyncio.Event()
+
+    async def before(self, request: ApiRequest) -> None:
+        """Hold the request."""
+        if not self.answers:
+            await self._hold(request)
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Hold the answer."""
+        if self.answers:
+            await self._hold(request)
+
+    async def _hold(self, request: ApiRequest) -> None:
+        if request.verb == self.verb and request.target.name.startswith(self.prefix):
+            self.met.set()
+            await self.go.wait()
+
+
 class TruePods:
     """Pods straight from the store: a watch without any lag."""
 

@@ -17,7 +17,7 @@ from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Listing
 from fourleaf.k8s_bridge.ledger.epoch import Fenced
 from fourleaf.k8s_bridge.ledger.record_store import Records
-from tests.k8s_bridge.ledger.harness import SYSTEM, TEAM, Leader, World, on
+from tests.k8s_bridge.ledger.harness import SYSTEM, TEAM, Held, Leader, World, on
 
 
 @pytest.fixture
@@ -47,25 +47,6 @@ class Late:
         if isinstance(request.body, Binding) and request.target.name == self.pod and not self.kept:
             self.kept.append(request.body)
             raise Ambiguous("no answer")
-
-    async def after(self, request: ApiRequest, answer: Any) -> None:
-        """Answers arrive."""
-
-
-class Held:
-    """Holds requests of one verb and kind until `go` is set; `met` says that one has come."""
-
-    def __init__(self, verb: str, prefix: str) -> None:
-        self.verb = verb
-        self.prefix = prefix
-        self.met = asyncio.Event()
-        self.go = asyncio.Event()
-
-    async def before(self, request: ApiRequest) -> None:
-        """Hold the request."""
-        if request.verb == self.verb and request.target.name.startswith(self.prefix):
-            self.met.set()
-            await self.go.wait()
 
     async def after(self, request: ApiRequest, answer: Any) -> None:
         """Answers arrive."""

@@ -1,0 +1,90 @@
+"""Records that the API takes long to write: their gang waits alone, and its places are its own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from fourleaf.k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS
+from fourleaf.k8s_bridge.cluster.memory.actors import gang, submit
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from tests.k8s_bridge.relocation.bench import TEAM, Bench, leaf_of
+from tests.twins.virtual_clock import VirtualClock
+
+WRITE_SECONDS = 10.0
+
+
+class SlowPage:
+    """The first page that is written once it is set `on` takes long, and is `refused` then."""
+
+    def __init__(self, clock: VirtualClock, refused: bool = False) -> None:
+        self.clock = clock
+        self.refused = refused
+        self.on = False
+
+    async def before(self, request: ApiRequest) -> None:
+        """Take the time."""
+        page = request.kind is LEASES and request.target.name.startswith("page-")
+        if self.on and page and request.verb == "update":
+            self.on = False
+            await self.clock.sleep(WRITE_SECONDS)
+            if self.refused:
+                raise Refused("the policy denies it", 403, "Forbidden")
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Answers pass."""
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    """Four leaves of 4 nodes, and no scheduler yet."""
+    bench = Bench()
+    yield bench
+    await bench.stop()
+
+
+async def leaves(bench: Bench) -> dict[str, set[int]]:
+    """Gang -> the leaves in which its pods stand."""
+    found: dict[str, set[int]] = {}
+    for body in (await bench.cluster.list(PODS, TEAM)).items:
+        if body["spec"].get("nodeName"):
+            name = body["metadata"]["name"].rsplit("-", 1)[0]
+            found.setdefault(name, set()).add(leaf_of(body["spec"]["nodeName"]))
+    return found
+
+
+async def test_a_page_that_is_long_in_writing_holds_its_own_gang_alone(bench: Bench) -> None:
+    """Three gangs that come later fill the other leaves at once; a fourth waits for a place."""
+    slow = SlowPage(bench.clock)
+    await bench.start(answers=slow)
+    slow.on = True
+    await submit(bench.cluster, TEAM, gang("slow", 4))
+    await bench.clock.advance(2)
+    for name in ("a", "b", "c", "d"):
+        await submit(bench.cluster, TEAM, gang(name, 4))
+        await bench.clock.advance(1)
+    placed = await leaves(bench)
+    assert placed.keys() == {"a", "b", "c"}
+    await bench.clock.advance(WRITE_SECONDS)
+    placed = await leaves(bench)
+    assert placed.keys() == {"a", "b", "c", "slow"}
+    assert set().union(*placed.values()) == {0, 1, 2, 3}
+
+
+async def test_a_refusal_that_comes_late_gives_the_places_to_others(bench: Bench) -> None:
+    """What was kept for a gang whose page is refused in the end is there for one that waits."""
+    slow = SlowPage(bench.clock, refused=True)
+    scheduler = await bench.start(answers=slow)
+    slow.on = True
+    await submit(bench.cluster, TEAM, gang("slow", 4))
+    await bench.clock.advance(1)
+    for name in ("a", "b", "c", "d"):
+        await submit(bench.cluster, TEAM, gang(name, 4))
+    await bench.clock.advance(WRITE_SECONDS - 2)
+    assert (await leaves(bench)).keys() == {"a", "b", "c"}
+    await bench.clock.advance(2)
+    assert (await leaves(bench)).keys() == {"a", "b", "c", "d"}
+    assert sum(note.lost for note in scheduler.reporter.cycles()) == 1

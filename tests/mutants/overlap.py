@@ -1,0 +1,75 @@
+"""Safeguards of commits that go on beside other commits and cycles."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+LEDGER = "tests/k8s_bridge/ledger/test_overlap.py"
+CYCLES = "tests/k8s_bridge/scheduling/test_slow_writes.py"
+
+OVERLAP = (
+    Mutant(
+        "a page is written by one at a time",
+        "two batches meet on a page, and the second loses all its gangs there",
+        "k8s_bridge/ledger/commit.py",
+        "        async with self.ledger.writing.of([name]):\n            await self._add",
+        "        async with self.ledger.writing.of([]):\n            await self._add",
+        f"{LEDGER}::test_a_page_that_is_being_written_takes_the_next_gang_after_it",
+    ),
+    Mutant(
+        "what is being decided is no leftover",
+        "the reconciler withdraws a gang lease between its two writes",
+        "k8s_bridge/ledger/reconciler.py",
+        " or commit.name in self.ledger.undecided:",
+        ":",
+        f"{LEDGER}::test_what_is_being_decided_is_not_cleared_away",
+    ),
+    Mutant(
+        "sweeps leave gang leases to who writes them",
+        "the ledger goes back to an older version of a gang lease that is committed by now",
+        "k8s_bridge/ledger/reconciler.py",
+        "if self.ledger.lease(name) is None and not self._is_being_decided(name):",
+        "if self.ledger.lease(name) is None:",
+        f"{LEDGER}::test_the_sweep_leaves_a_gang_lease_to_who_writes_it",
+    ),
+    Mutant(
+        "devices of what is undecided are taken",
+        "two gangs get the same devices of a node while the first one's page is being written",
+        "k8s_bridge/ledger/free_devices.py",
+        "chain(known, (one.members for one in ledger.undecided.values()))",
+        "chain(known)",
+        f"{LEDGER}::test_devices_are_taken_before_the_page_says_so",
+    ),
+    Mutant(
+        "nodes that moved to another page meanwhile",
+        "a page holds devices of a node that another page lists",
+        "k8s_bridge/ledger/commit.py",
+        "_fitting(name, kept, _listed(name, page, drafts))",
+        "_fitting(name, kept, drafts)",
+        f"{LEDGER}::test_a_gang_whose_node_moves_to_another_page_meanwhile_is_planned_again",
+    ),
+    Mutant(
+        "members of undecided commits count as standing",
+        "a gang whose page is being written is planned once more, or others in its places",
+        "k8s_bridge/ledger/ledger.py",
+        "        yield from self._undecided.values()\n",
+        "",
+        f"{CYCLES}::test_a_page_that_is_long_in_writing_holds_its_own_gang_alone",
+    ),
+    Mutant(
+        "a cycle does not wait for slow records",
+        "one record that the API server puts off keeps every gang waiting",
+        "k8s_bridge/scheduling/cycle.py",
+        "await patiently([task], self.clock.sleep(COMMIT_PATIENCE_SECONDS))",
+        "await patiently([task], self.clock.sleep(1000 * COMMIT_PATIENCE_SECONDS))",
+        f"{CYCLES}::test_a_page_that_is_long_in_writing_holds_its_own_gang_alone",
+    ),
+    Mutant(
+        "a late refusal starts a cycle",
+        "the places of a gang whose commit failed late stay empty until something else happens",
+        "k8s_bridge/scheduling/cycle.py",
+        ".rejected)\n            self.cache.changed.set()\n",
+        ".rejected)\n",
+        f"{CYCLES}::test_a_refusal_that_comes_late_gives_the_places_to_others",
+    ),
+)
