@@ -173,6 +173,10 @@ class RelocationController:
         self._seated = {placement.gang: gang for gang, placement in found.items()}
         return list(found.values())
 
+    def keeps_for(self, gang: GangKey) -> bool:
+        """Whether places are kept for this gang of the plan."""
+        return self.store.of(self._seated.get(gang, gang)) is not None
+
     async def committed(self, gangs: Sequence[GangKey]) -> None:
         """A cycle has committed these gangs."""
         for gang in gangs:

@@ -105,6 +105,9 @@ class Reservations(Protocol):
     def placements(self) -> list[Placement]:
         """Members to bind to the places kept for them."""
 
+    def keeps_for(self, gang: GangKey) -> bool:
+        """Whether places are kept for this gang of the plan."""
+
     async def committed(self, gangs: Sequence[GangKey]) -> None:
         """These gangs have been committed."""
 
@@ -251,9 +254,13 @@ class Cycle:
         """
         if not requests:
             return NOTHING
-        kept = self.reservations.kept() if self.reservations else {}
-        if self.spawn is None or any(request.gang in kept for request in requests):
-            return await self._committed(requests)
+        reservations, gangs = self.reservations, [request.gang for request in requests]
+        if self.spawn is None or (reservations and any(map(reservations.keeps_for, gangs))):
+            outcome = await self._committed(requests)
+            if reservations is not None:
+                lost = {one.gang for one in outcome.rejected}
+                await reservations.committed([gang for gang in gangs if gang not in lost])
+            return outcome
         one = _Committing()
         task = self.spawn(self._commit_beside(one, requests))
         await patiently([task], self.clock.sleep(COMMIT_PATIENCE_SECONDS))
@@ -274,14 +281,11 @@ class Cycle:
             self.cache.changed.set()
 
     async def _committed(self, requests: Sequence[CommitRequest]) -> CommitOutcome:
-        """Commit, back off from what the API refused, end the reservations that were used."""
+        """Commit, and back off from what the API refused."""
         outcome = await self.committer.commit(requests)
         for one in outcome.rejected:
             if not one.conflict:
                 self.api_backoff.note(one.gang, one.why)
-        if self.reservations is not None:
-            lost = {one.gang for one in outcome.rejected}
-            await self.reservations.committed([o.gang for o in requests if o.gang not in lost])
         if outcome.rejected:
             self.set_aside.refused()
         return outcome
