@@ -53,7 +53,7 @@ class Outcomes:
 
     cache: ClusterCache
     backoff: ApiBackoff
-    dry_run: DryRun
+    trials: BindingTrials
     observer: Observer
     took: Callable[[Body], None]
     took_claim: Callable[[Body], None]
@@ -68,7 +68,9 @@ class Outcomes:
         """A commit goes back; what made it impossible may do so again."""
         waits = (self.patience.stand_back(member.pod.uid) for member in commit.members)
         self.backoff.note(commit.gang, why, max(waits, default=0.0))
-        self.dry_run.rolled_back()
+        # Nothing but the API's refusal is left where all nodes are there still.
+        stands = all(self.cache.usable(member.node) for member in commit.members)
+        self.trials.went_back(commit, why, stands)
         self.observer.rolled_back(commit, why)
 
 
@@ -113,6 +115,7 @@ class Wiring:
         """List every part that runs in a term, and how they are joined."""
         cluster, cache, clock = self.cluster, self.cache, self.clock
         backoff, patience = ApiBackoff(clock), VolumePatience()
+        trials = BindingTrials(self.dry_run, clock, tasks.create_task, cache.changed.set)
         reconciler = Reconciler(
             cluster,
             records,
@@ -124,7 +127,7 @@ class Wiring:
             Outcomes(
                 cache,
                 backoff,
-                self.dry_run,
+                trials,
                 self.observer,
                 cache.took,
                 cache.took_claim,
@@ -132,7 +135,6 @@ class Wiring:
             ),
             tasks.create_task,
         )
-        trials = BindingTrials(self.dry_run, clock, tasks.create_task, cache.changed.set)
         committer = Committer(records, ledger, cache, epoch, trials, reconciler.forward)
         nodes = relocation = None
         if self.planner is not None:

@@ -46,6 +46,7 @@ LOADS: dict[str, Callable[[], Load]] = {
     "none": Load,
     "500 hopeless gangs": lambda: Load(pods.hopeless(500, 2), goal=NEAR),
     "10,000 hopeless gangs": lambda: Load(pods.hopeless(10_000), goal=NEAR),
+    "100,000 hopeless pods": lambda: Load(pods.hopeless(100_000), goal=NEAR),
     "a pod of 10^9 GPUs": lambda: Load([pods.one("e", 10**9)], goal=NEAR),
     "105 commits that a policy refuses": lambda: Load(_small(105), refused=True, goal=NEAR),
     "one write of ten is throttled": lambda: Load(throttled=10, goal=NEAR),

@@ -13,6 +13,7 @@ from typing import Any
 import structlog
 
 from fourleaf.k8s_bridge.ledger.dry_run import DryRun, Unanswered
+from fourleaf.k8s_bridge.ledger.ledger import Commit
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.gang import GangKey
@@ -49,6 +50,15 @@ class _Trial:
     ended: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """The binding of these pods (UIDs) was refused, `at` on the monotonic clock."""
+
+    pods: frozenset[str]
+    why: str
+    at: float
+
+
 @dataclass(slots=True, eq=False)
 class BindingTrials:
     """Tries out bindings in one term.
@@ -61,6 +71,17 @@ class BindingTrials:
     spawn: Spawn
     answered: Callable[[], None]
     _trials: dict[GangKey, _Trial] = field(default_factory=dict)
+    _failed: dict[GangKey, _Failed] = field(default_factory=dict)
+
+    def went_back(self, commit: Commit, why: str, is_refused: bool) -> None:
+        """A commit went back: its dry run, where there was one, has not told what would come.
+
+        Where the API refuses it, whatever a dry run says, no pod is worth evicting for its gang.
+        """
+        self.dry_run.rolled_back()
+        if is_refused:
+            pods = frozenset(member.pod.uid for member in commit.members)
+            self._failed[commit.gang] = _Failed(pods, why, self.clock.monotonic())
 
     def pending(self) -> dict[GangKey, str]:
         """The gangs that the API has not answered about, and why it refused them last, or ""."""
@@ -69,11 +90,17 @@ class BindingTrials:
     async def refusal(self, gang: GangKey, members: Sequence[Member], ask: bool = False) -> str:
         """Why the members cannot be bound, "" where they can; see `DryRun.refusal`.
 
+        With `ask`, which is about pods that would be evicted for them, what the API has refused
+        lately counts too.
+
         Raises `StillAsked` after `TRIAL_PATIENCE_SECONDS`, or at once where the gang is being
         asked about already, or was asked about in vain.
         """
         self._forget()
         pods = frozenset(member.pod.uid for member in members)
+        failed = self._failed.get(gang) if ask else None
+        if failed is not None and not failed.pods.isdisjoint(pods):
+            return f"it was refused in spite of a dry run: {failed.why}"
         trial = self._trials.get(gang)
         if trial is None or (trial.done.is_set() and not self._counts(trial, pods)):
             if not self.dry_run.is_due(ask):
@@ -117,6 +144,7 @@ class BindingTrials:
         for gang, one in list(self._trials.items()):
             if one.done.is_set() and one.ended < oldest:
                 del self._trials[gang]
+        self._failed = {gang: one for gang, one in self._failed.items() if one.at >= oldest}
 
 
 def _still(gang: GangKey) -> str:

@@ -148,6 +148,8 @@ class RelocationController:
         # 5 Defragment, where nothing else is under way.
         under_way = any(one.purpose is not Purpose.RESERVATION for one in self.store)
         if not under_way and not self._busy() and self.defragmentation.is_time():
+            # Before the view is made: what it shows and who stands have to be of one moment.
+            await self.moves.load()
             await self.defragmentation.plan(self._view())
 
     def charge(self, snapshot: Snapshot) -> Snapshot:

@@ -64,10 +64,10 @@ class DefragmentationPlanner:
         """Move what is worth it within the budgets; None where there is nothing to decide.
 
         What `view` has open are reservations alone, which end for the gangs that the moves help.
+        `moves` have been loaded.
         Raises `Fenced` where another leads by now.
         """
         config = self.cache.config.spec.defragmentation
-        await self.moves.load()
         left = config.moves_per_hour - self.moves.pods_in_an_hour(view.now)
         standing = tuple(
             one

@@ -72,4 +72,13 @@ OVERLAP = (
         ".rejected)\n",
         f"{CYCLES}::test_a_refusal_that_comes_late_gives_the_places_to_others",
     ),
+    Mutant(
+        "gangs that were refused in spite of their dry run",
+        "pods are evicted again and again for a gang whose bindings a webhook denies",
+        "k8s_bridge/ledger/binding_trials.py",
+        "if failed is not None and not failed.pods.isdisjoint(pods):",
+        "if failed is None and pods is None:",
+        "tests/k8s_bridge/relocation/test_preemption.py"
+        "::test_a_gang_that_was_refused_in_spite_of_its_dry_run_evicts_nobody",
+    ),
 )

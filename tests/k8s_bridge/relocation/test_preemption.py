@@ -149,6 +149,34 @@ async def test_a_gang_that_the_api_would_refuse_evicts_nobody(bench: Bench) -> N
     assert await bench.uids("a") == uids
 
 
+async def test_a_gang_that_was_refused_in_spite_of_its_dry_run_evicts_nobody(
+    bench: Bench,
+) -> None:
+    """A webhook lets dry runs of `top` pass and denies its bindings; then its room is taken."""
+    bench.tasks.pop().cancel()
+
+    class Denies:
+        async def before(self, request: ApiRequest) -> None:
+            of_top = request.subresource == "binding" and request.target.name.startswith("top-")
+            if of_top and not request.dry_run:
+                raise Refused("webhook denied", 403, "Forbidden")
+
+        async def after(self, request: ApiRequest, answer: Any) -> None:
+            """Let what was done stand."""
+
+    await bench.start("b", dry_run="auto", answers=Denies())
+    await bench.clock.advance(30)
+    await bench.submit("a", 12, priority="low")
+    await bench.submit("top", 4, priority="high")
+    await bench.clock.advance(2)
+    await bench.submit("b", 4, priority="low")
+    await bench.clock.advance(30)
+    uids = await bench.uids("a"), await bench.uids("b")
+    assert len(await bench.places("b")) == 4
+    await bench.clock.advance(500)
+    assert (await bench.uids("a"), await bench.uids("b")) == uids
+
+
 class Keeps:
     """A webhook that lets no pod whose name begins so be evicted."""
 
