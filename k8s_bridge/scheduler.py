@@ -246,6 +246,10 @@ class Scheduler:
             finally:
                 self.leading, self._term = False, None
                 self.reporter.lead_lost()
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                # Before Python 3.13, a TaskGroup of which a task fails meanwhile forgets it.
+                raise asyncio.CancelledError
             await self.election.release()
             if self.clock.monotonic() - began > self.options.timing.hold:
                 backoff.reset()

@@ -15,7 +15,8 @@ from fourleaf.k8s_bridge.cluster.errors import (
     NotFound,
     Refused,
 )
-from fourleaf.k8s_bridge.cluster.protocol import Cluster
+from fourleaf.k8s_bridge.cluster.kinds import NODES
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
 from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
 from fourleaf.k8s_bridge.relocation.ages import RelocationAges
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
@@ -26,7 +27,8 @@ from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.k8s_bridge.runtime.concurrency import patiently
+from fourleaf.k8s_bridge.runtime.concurrency import patiently, together
+from fourleaf.model.readers.nodes.nodes import ready_status
 
 EVICTION_RETRY_SECONDS = 2.0
 """Seconds after which an eviction that was forbidden, or may have got lost, is asked again."""
@@ -79,8 +81,11 @@ class Executor:
                 await self.end(one, found.why)
             elif due := self._due(found.evict):
                 await self.store.check_lead()
+                closed = await self._closed_seat(one, due, view)
+                if closed:
+                    await self.end(one, closed)
                 # It may have ended while the API answered; its leavers are others' by then.
-                if self.store.holds(one):
+                elif closed is not None and self.store.holds(one):
                     sent += [self._sent(one, leaver) for leaver in due]
             elif found.placed is not None:
                 self.cache.changed.set()
@@ -123,6 +128,25 @@ class Executor:
         for one in due:
             asked[one.pod.uid].due = now + EVICTION_RETRY_SECONDS
         return due
+
+    async def _closed_seat(
+        self, one: Relocation, due: Sequence[Leaver], view: ClusterView
+    ) -> str | None:
+        """Why a seat cannot be used as the API itself says, for a watch may lag behind.
+
+        "" where all can, or where only lost pods are to go for them; None where it does not say.
+        """
+        if all(leaver.lost for leaver in due):
+            return ""
+        nodes = sorted({seat.node for seat in one.seats if not view.is_taken(seat)})
+        try:
+            found = await together(self.cluster.get(NODES, Target("", node)) for node in nodes)
+        except NotFound as error:
+            return str(error)
+        except ClusterError:
+            return None
+        closed = (node for node, body in zip(nodes, found, strict=True) if _is_closed(body))
+        return next((f"node {node} takes no new pods" for node in closed), "")
 
     def _sent(self, one: Relocation, leaver: Leaver) -> asyncio.Task[None]:
         """The eviction of a leaver, on its way."""
@@ -169,3 +193,9 @@ class Executor:
     def _forget(self, view: ClusterView) -> None:
         known = {leaver.pod.uid for one in view.open for leaver in one.leavers}
         self._asked = {uid: one for uid, one in self._asked.items() if uid in known}
+
+
+def _is_closed(node: Body) -> bool:
+    """Whether a node is cordoned, or not ready."""
+    spec = node.get("spec") or {}
+    return bool(spec.get("unschedulable")) or ready_status(node) != "True"

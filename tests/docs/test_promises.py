@@ -26,7 +26,7 @@ def test_every_promise_names_a_test() -> None:
 
 
 def test_every_promise_of_reliability_names_tests() -> None:
-    """All eleven do, and all tests are there."""
+    """All do, and all tests are there."""
     text = RELIABILITY.read_text("utf-8")
     promised = {int(number) for number in re.findall(r"^(\d+)\. ", text, re.MULTILINE)}
     rows = re.findall(r"^\| ([\d, ]+) \| (`tests/.*`) \|$", text, re.MULTILINE)

@@ -22,6 +22,8 @@ from fourleaf.k8s_bridge.cluster.memory.actors import (
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Target
+from fourleaf.k8s_bridge.election.gate import NotLeader
+from fourleaf.k8s_bridge.leader import Leader
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.reporter import Reporter
 from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
@@ -431,6 +433,31 @@ async def test_what_cannot_be_told_ends_no_term(
         await bench.clock.advance(3)
     assert len(await bench.places()) == 4
     assert scheduler.epoch == 1
+
+
+async def test_one_that_is_to_end_while_its_term_fails_ends(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lead is lost in the moment of a SIGTERM: no other term begins."""
+
+    async def loses_the_lead() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            raise NotLeader("the lease was not renewed in time")
+
+    async def lead(*_: object) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(loses_the_lead())
+            await asyncio.Event().wait()
+
+    monkeypatch.setattr(Leader, "lead", lead)
+    scheduler = await bench.start()
+    assert scheduler.leading
+    bench.tasks[-1].cancel()
+    await bench.clock.advance(10)
+    assert bench.tasks[-1].cancelled()
+    assert not scheduler.leading
 
 
 async def test_a_gang_whose_last_pod_comes_during_a_rest_is_bound_at_once(bench: Bench) -> None:

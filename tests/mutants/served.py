@@ -13,6 +13,7 @@ MOVING = "tests/k8s_bridge/relocation/test_moving.py"
 JUDGE = "tests/k8s_bridge/node_health/test_judge.py"
 HEARTBEATS = "tests/k8s_bridge/node_health/test_heartbeats.py"
 ELECTION = "tests/k8s_bridge/election/test_election.py"
+SCHEDULER = "tests/k8s_bridge/test_scheduler.py"
 LISTS = "tests/k8s_bridge/informers/test_lists.py"
 
 SERVED = (
@@ -23,6 +24,22 @@ SERVED = (
         "            and one.gang.key not in busy\n",
         "",
         f"{PREEMPTION}::test_a_gang_that_is_being_bound_is_no_victim",
+    ),
+    Mutant(
+        "seats are looked at before somebody goes",
+        "a pod is evicted for a place on a node that was cordoned a while ago",
+        "k8s_bridge/relocation/executor.py",
+        "                closed = await self._closed_seat(one, due, view)\n",
+        '                closed = ""\n',
+        f"{PREEMPTION}::test_nobody_goes_for_a_seat_that_has_been_closed",
+    ),
+    Mutant(
+        "the end of a process whose term fails",
+        "a process that was told to end campaigns again",
+        "k8s_bridge/scheduler.py",
+        "            if task is not None and task.cancelling():\n",
+        "            if task is None:\n",
+        f"{SCHEDULER}::test_one_that_is_to_end_while_its_term_fails_ends",
     ),
     Mutant(
         "evictions wait for the plan under way",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fourleaf.k8s_bridge.cluster.errors import NotFound
 from fourleaf.k8s_bridge.cluster.kinds import (
@@ -20,6 +21,8 @@ from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.model.readers.gangs.dialects import COSCHEDULING_LABELS
+from tests.simulation.controllers.controllers import OwnerControllers
+from tests.simulation.controllers.owner import Owner
 from tests.twins.jobs import INDEX as JOB_INDEX
 from tests.twins.volume_provisioner import volume_of
 
@@ -51,8 +54,9 @@ class Job:
     `spoiled` once somebody has meddled with its members, so that it may end up in parts.
     `terms` are on which its pods may go elsewhere, `early`: who takes the place of a member has
     another name and comes as soon as that is to end, as with a Job; else once it is gone. Of one
-    that is `grouped`, a PodGroup says how many members it has. Where it has `volumes`, each member
-    has a claim of its own, which who takes its place has as well.
+    that is `grouped`, a PodGroup says how many members it has; where it has an `owner`, an object
+    of its controller does. Where it has `volumes`, each member has a claim of its own, which who
+    takes its place has as well.
     """
 
     name: str
@@ -63,6 +67,7 @@ class Job:
     terms: dict[str, str] = field(default_factory=dict)
     early: bool = False
     grouped: bool = False
+    owner: Owner | None = None
     volumes: bool = False
     spoiled: bool = False
     bodies: list[Body] = field(default_factory=list)
@@ -71,15 +76,18 @@ class Job:
     def __post_init__(self) -> None:
         if self.single:
             self.bodies = [pod(self.name, self.gpus, annotations=dict(self.terms))]
+        elif self.owner is not None:
+            self.bodies = self.owner.pods(self.name, self.size, self.gpus, self.terms)
+            self.comers = max(self.comers, self.size - 1)
         else:
             self.bodies = gang(self.name, self.size, self.gpus, **self.terms)
         for index, body in enumerate(self.bodies):
-            body["metadata"]["labels"] = {JOB_INDEX: str(index)}
+            body["metadata"].setdefault("labels", {JOB_INDEX: str(index)})
             if self.grouped:
                 body["metadata"]["annotations"] = dict(self.terms)
                 body["metadata"]["labels"][POD_GROUP] = self.name
             if self.early:
-                body["metadata"]["ownerReferences"] = [self._owner]
+                body["metadata"]["ownerReferences"] = [self._stranger]
             if self.volumes:
                 claim = {"claimName": self.claims[index]}
                 body["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": claim}]
@@ -87,7 +95,7 @@ class Job:
                 body["spec"]["priorityClassName"] = self.priority
 
     @property
-    def _owner(self) -> Body:
+    def _stranger(self) -> Body:
         """A controller of a kind that says nothing about the size of gangs."""
         return {
             "apiVersion": "example.org/v1",
@@ -101,7 +109,10 @@ class Job:
         """A pod in the place of the one of that index, with a name of its own."""
         self.comers += 1
         old = self.bodies[index]
-        metadata = old["metadata"] | {"name": f"{self.name}-{index}-{self.comers}"}
+        name = f"{self.name}-{index}-{self.comers}"
+        if self.owner is not None:
+            name = self.owner.pod_name(self.name, self.size, index, self.comers)
+        metadata = old["metadata"] | {"name": name}
         self.bodies[index] = {**old, "metadata": metadata}
         return self.bodies[index]
 
@@ -119,9 +130,10 @@ class Job:
 class Jobs:
     """The controllers of all jobs, the kubelets and the collector of orphaned pods."""
 
-    def __init__(self, store: MemoryStore) -> None:
+    def __init__(self, store: MemoryStore, did: Callable[[str, str], None]) -> None:
         self.wanted: dict[str, Job] = {}
         self.kubelets = Kubelets(store)
+        self._controllers = OwnerControllers(store, TEAM, did)
         self._store = store
         self._orphans: dict[str, float] = {}
 
@@ -140,8 +152,10 @@ class Jobs:
             self._store.create(GPU_CLAIMS, TEAM, {"metadata": {"name": row(count)}, "spec": spec})
 
     def submit(self, job: Job) -> None:
-        """Create its claims for volumes, and its pods."""
+        """Create its owner, its claims for volumes, and its pods."""
         self.wanted[job.name] = job
+        if job.owner is not None:
+            self._controllers.begin(job, job.owner)
         for name in job.claims:
             spec = {"storageClassName": STORAGE_CLASS, "accessModes": ["ReadWriteOnce"]}
             body = {"metadata": {"name": name}, "spec": spec}
@@ -150,8 +164,10 @@ class Jobs:
             self._store.create(PODS, TEAM, body)
 
     def retire(self, job: Job) -> None:
-        """Delete its pods, finished or not, and its volumes."""
+        """Delete its owner, its pods, finished or not, and its volumes."""
         self.wanted.pop(job.name, None)
+        if job.owner is not None:
+            self._controllers.remove(job, job.owner)
         for name in job.claims:
             self._remove(VOLUME_CLAIMS, Target(TEAM, name))
             self._remove(VOLUMES, Target("", volume_of(name)))
@@ -178,6 +194,9 @@ class Jobs:
     def make_up(self) -> None:
         """Create what is missing, and replace what has failed."""
         for job in self.wanted.values():
+            if job.owner is not None and job.owner.backs_off:
+                self._controllers.make_up(job, job.owner)
+                continue
             for index, body in enumerate(job.bodies):
                 record = self.find(body["metadata"]["name"])
                 if record is not None and record.body["status"].get("phase") == "Failed":
@@ -191,19 +210,8 @@ class Jobs:
     def restart(self, job: Job) -> None:
         """Begin anew with a job in which somebody has meddled, as its owner would."""
         self.retire(job)
-        self.submit(
-            Job(
-                job.name,
-                job.size,
-                job.gpus,
-                job.single,
-                job.priority,
-                job.terms,
-                job.early,
-                job.grouped,
-                job.volumes,
-            )
-        )
+        owner = job.owner.fresh() if job.owner is not None else None
+        self.submit(replace(job, owner=owner, spoiled=False, comers=0))
 
     def collect(self, now: float) -> None:
         """Remove pods that have been on a node that is not there for a while."""
@@ -217,6 +225,12 @@ class Jobs:
                     self.spoil(record.metadata["name"])
                     self._store.remove(record)
         self._orphans = orphans
+
+    def backs_off(self, name: str) -> bool:
+        """Whether a Job makes the pods of that job, and another of each that is lost."""
+        job = self.wanted.get(name)
+        owner = job.owner if job is not None else None
+        return owner is not None and owner.backs_off and not owner.starts_over
 
     def spoil(self, name: str) -> None:
         """Somebody has meddled with the pod of that name."""

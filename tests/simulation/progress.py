@@ -20,11 +20,13 @@ from fourleaf.k8s_bridge.relocation.records import Purpose
 from fourleaf.model.readers.live import LiveReader
 from fourleaf.model.snapshot import RunningPod
 from fourleaf.solver.batch.greedy import greedy_plan
+from tests.simulation.controllers.owner import KINDS
 from tests.simulation.jobs import bound, ended
 
 READ = (
     NODES,
     PODS,
+    *KINDS.values(),
     GPU_CLAIMS,
     COSCHEDULING_POD_GROUPS,
     STORAGE_CLASSES,

@@ -15,6 +15,7 @@ from fourleaf.k8s_bridge.scheduler import WATCHED_KINDS
 from tests.simulation import progress
 from tests.simulation.chance import stream
 from tests.simulation.churn import config, nodes, owners, pods
+from tests.simulation.controllers.backoff import LONGEST_BACKOFF
 from tests.simulation.faults.fault import Act, Scene
 from tests.simulation.faults.plan import drawn
 from tests.simulation.jobs import TEAM, bound
@@ -34,7 +35,7 @@ TOLD_WITHIN = 600.0
 """Seconds, from then on, until each pod that waits says why: a batch may be of three gangs, of
 which 600 are looked at one batch a second."""
 DONE_WITHIN = 300.0
-"""Seconds until every job has been bound and has ended."""
+"""Seconds until every job has been bound and has ended, a Job's back-off left out."""
 SETTLE = 10.0
 """Seconds that bindings, events and conditions may take that are under way."""
 QUIET = 20.0
@@ -93,7 +94,7 @@ async def _run(seed: int, mode: Mode, story: Story, clock: VirtualClock) -> None
     trouble = stream(seed, "trouble").uniform(30, 70)
     scene = Scene(0.0, trouble, tuple(world.replicas))
     fewest, most = (4, 9) if mode == "safety" else (2, 5)
-    world.faults = drawn(seed, scene, fewest, most)
+    world.faults = drawn(seed, scene, fewest, most, late=world.is_owned)
     try:
         world.start()
         for fault in world.faults.values():
@@ -221,5 +222,6 @@ async def _all_done(world: World) -> None:
     """Each job fits into an empty fabric, so each has its turn as the others end."""
     for job in [job for job in world.jobs.wanted.values() if job.spoiled]:
         world.jobs.restart(job)
-    await _wait(world, "every job has its turn", DONE_WITHIN, _waiting)
+    within = DONE_WITHIN + (LONGEST_BACKOFF if world.is_owned else 0.0)
+    await _wait(world, "every job has its turn", within, _waiting)
     await _rest(world)

@@ -69,9 +69,12 @@ class Wire:
             listing = self._world.past.listing(kind, old, namespace, labels)
             if listing is not None:
                 self._world.story.struck("stale list", f"{kind.plural} as {old} s ago")
+                self._hear(kind, listing.items)
                 return await self._ask("list", kind, Target(namespace, ""), _given(listing))
         send = lambda: self._server.list(kind, namespace, labels, fields=fields)  # noqa: E731
-        return await self._ask("list", kind, Target(namespace, ""), send)
+        found = await self._ask("list", kind, Target(namespace, ""), send)
+        self._hear(kind, found.items)
+        return found
 
     async def watch(
         self, kind: Kind, version: str, namespace: str = "", labels: str = "", fields: str = ""
@@ -98,7 +101,14 @@ class Wire:
                 if hitch is not None and hitch.repeats and earlier is not None:
                     yield earlier
                 earlier = event
+                self._hear(kind, [event.object])
                 yield event
+
+    def _hear(self, kind: Kind, bodies: Iterable[Body]) -> None:
+        """Take note of the owners of pods that the process gets to know."""
+        if kind.makes_pods:
+            uids = (body["metadata"].get("uid", "") for body in bodies)
+            self._world.told[self._identity].update(uids)
 
     async def get(self, kind: Kind, target: Target) -> Body:
         """See `Cluster.get`."""

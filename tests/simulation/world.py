@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import traceback
+from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -53,6 +54,10 @@ ZONE = "topology.kubernetes.io/zone"
 CROWD_EVERY = 50
 """One world of so many has more gangs that nothing can be done for than a batch holds."""
 
+OWNED = (4, 7)
+"""Last digits of the seeds in whose worlds gangs belong to Jobs, JobSets and PyTorchJobs, of which
+the last two are kinds that come late."""
+
 CROWD = "crowd"
 """The namespace of these."""
 
@@ -63,7 +68,10 @@ RATES = (1.0, 1.0, 1.0, 1.3, 1 / 1.3)
 
 
 class World:
-    """One cluster with its schedulers, as a seed makes it. `faults` strike until `calm`."""
+    """One cluster with its schedulers, as a seed makes it. `faults` strike until `calm`.
+
+    `told` are the UIDs of the owners of pods that each process has heard of.
+    """
 
     def __init__(self, seed: int, story: Story, clock: VirtualClock) -> None:
         chance = stream(seed, "world")
@@ -74,21 +82,26 @@ class World:
         self.faults: dict[str, Fault] = {}
         self.store = WatchedStore(clock, seed)
         self.admin = MemoryCluster(self.store, identity="admin")
-        self.jobs = Jobs(self.store)
+        self.jobs = Jobs(self.store, story.did)
         self.heartbeats = FakeHeartbeats(self.store)
         self.disruption = DisruptionController(self.store)
         self.storage = stream(seed, "storage")
         self.is_crowded = seed % CROWD_EVERY == CROWD_EVERY - 8
         self.has_storage = self.storage.random() < STORAGE_SHARE
         self.provisioner = Provisioner(self.store, self.storage.choice((0.5, 3.0, 20.0)), ZONE)
+        self.is_owned = seed % 10 in OWNED
+        self.owning = stream(seed, "owning")
+        self.told: defaultdict[str, set[str]] = defaultdict(set)
         self.job_number = 0
         self.ledger_format = 1
         self.versions: dict[str, tuple[int, ...]] = {}
         self.past = Past(clock)
         self.books = Books(story)
-        self.evictions = Evictions(story, self.books, self.store, self.heartbeats.silent)
+        self.evictions = Evictions(
+            story, self.books, self.store, self.heartbeats.silent, self.jobs.backs_off
+        )
         self.books.listeners += [
-            Gangs(story, self.books, self.jobs).on_commit,
+            Gangs(story, self.books, self.jobs, self._knows).on_commit,
             self.evictions.on_commit,
         ]
         self.store.judges += [
@@ -112,6 +125,10 @@ class World:
         }
         self.ended: list[asyncio.Task[None]] = []
         self._tasks: dict[asyncio.Task[Any], None] = {}
+
+    def _knows(self, owner: str) -> bool:
+        """Whether who writes just now was told of the owner of that UID."""
+        return not self.store.writer or owner in self.told[self.store.writer]
 
     @property
     def leader(self) -> Replica | None:

@@ -6,15 +6,18 @@ pods take their 30 s of grace only where their kubelet is gone.
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Refused
-from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES
+from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES, NODES, Kind
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
-from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.cluster.protocol import Target, WatchEvent
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
 from fourleaf.k8s_bridge.relocation.records import Purpose
 from fourleaf.model.plan import Plan
@@ -54,6 +57,43 @@ async def test_the_meek_and_equals_wait(bench: Bench, theirs: str, ours: str) ->
     await bench.submit("a", 16, priority=theirs)
     uids = await bench.uids("a")
     await bench.submit("top", 4, priority=ours)
+    await bench.clock.advance(60)
+    assert await bench.uids("a") == uids
+
+
+class Deaf(MemoryCluster):
+    """No watch of nodes says anything after the first list."""
+
+    async def watch(
+        self, kind: Kind, version: str, namespace: str = "", labels: str = "", fields: str = ""
+    ) -> AsyncIterator[WatchEvent]:
+        """Everything of other kinds."""
+        async with aclosing(super().watch(kind, version, namespace, labels, fields)) as events:
+            async for event in events:
+                if kind is not NODES:
+                    yield event
+
+
+@pytest.mark.parametrize("closed", ["cordoned", "not ready", "deleted"])
+async def test_nobody_goes_for_a_seat_that_has_been_closed(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, closed: str
+) -> None:
+    """A node of the victim was closed long ago, which no watch has told: the API is asked."""
+    deaf = lambda name: Deaf(bench.cluster.store, identity=name)  # noqa: E731
+    monkeypatch.setattr(bench.cluster, "client", deaf)
+    await bench.succeed("b")
+    await bench.submit("a", 16, priority="low")
+    uids = await bench.uids("a")
+    for name in (await bench.places("a")).values():
+        target = Target("", name)
+        if closed == "cordoned":
+            await bench.cluster.patch(NODES, target, {"spec": {"unschedulable": True}})
+        elif closed == "deleted":
+            await bench.cluster.delete(NODES, target)
+        else:
+            status = {"conditions": [{"type": "Ready", "status": "False", "reason": "Kubelet"}]}
+            await bench.cluster.patch(NODES, target, {"status": status}, "status")
+    await bench.submit("top", 4, priority="high")
     await bench.clock.advance(60)
     assert await bench.uids("a") == uids
 

@@ -34,7 +34,7 @@ def strike(world: World, chance: random.Random) -> None:
         *(die, rack, drain),
     )
     way = chance.choice(ways)
-    if way is drain:
+    if way is drain or (world.is_owned and way in (die, rack)):
         name = chance.choice(_in_use(world) or [name])
     way(world, name, chance)
     world.story.did(f"node {way.__name__}", name)

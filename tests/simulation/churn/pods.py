@@ -14,6 +14,7 @@ from fourleaf.k8s_bridge.cluster.memory.actors import GANG_SIZE, pod, target
 from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
 from fourleaf.model.crds.claim import CLAIM
+from tests.simulation.controllers.owner import drawn_owner
 from tests.simulation.jobs import TEAM, Job, bound, ended, row
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def submit(world: World, chance: random.Random) -> bool:
             job = Job(name, chance.randint(2, 6), gpus, **_ways(chance, _demands(chance, gpus)))
         case _:
             job = Job(name, chance.choice((1, 2, 2, 3, 4, 4, 5, 8)), 8, **_ways(chance))
+    if world.is_owned and not job.single:
+        job = replace(job, owner=drawn_owner(world.owning, job.size), early=False)
     if world.has_storage and world.storage.random() < STORAGE_SHARE:
         job = replace(job, volumes=True)
         if world.storage.random() < STORAGE_SHARE:
@@ -168,7 +171,7 @@ def _spoilt(
 
 def resize(world: World, chance: random.Random) -> bool:
     """The size that a gang's members state changes, on all or on some of them."""
-    gangs = [job for job in world.jobs.wanted.values() if not (job.single or job.grouped)]
+    gangs = [job for job in world.jobs.wanted.values() if _states_size(job)]
     if not gangs:
         return False
     job = chance.choice(gangs)
@@ -181,6 +184,11 @@ def resize(world: World, chance: random.Random) -> bool:
     return True
 
 
+def _states_size(job: Job) -> bool:
+    """Whether the members of a gang say how many there are."""
+    return not (job.single or job.grouped or job.owner)
+
+
 def state_size(world: World, name: str, size: int) -> None:
     """Let a pod state the size of its gang."""
     patch = {"metadata": {"annotations": {GANG_SIZE: str(size)}}}
@@ -190,7 +198,7 @@ def state_size(world: World, name: str, size: int) -> None:
 def heal(world: World) -> None:
     """Let every gang be what its owner wants, and no pod of others be in the way."""
     for job in world.jobs.wanted.values():
-        if not (job.single or job.grouped):
+        if _states_size(job):
             for record in world.jobs.members(job):
                 state_size(world, record.metadata["name"], job.size)
     for record in list(world.store.records(PODS, TEAM)):

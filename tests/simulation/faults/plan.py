@@ -15,6 +15,7 @@ from tests.simulation.faults.answers import (
 )
 from tests.simulation.faults.budgets import Budgets
 from tests.simulation.faults.fault import Fault, Scene
+from tests.simulation.faults.late_kinds import LateKinds
 from tests.simulation.faults.lost import LostAfter, LostBefore
 from tests.simulation.faults.machines import Crash, CutOff, Jump, Pause, Suspend
 from tests.simulation.faults.rivals import SecondLeader
@@ -56,14 +57,17 @@ FAMILIES: dict[str, Callable[[Random, Scene], Fault]] = {
         Compaction,
     )
 }
-"""Every family by its name, but that of versions, which comes on top of the others."""
+"""Every family by its name, but those that come on top: versions, and kinds that come late."""
 
 UPGRADES = 0.4
 """Share of the seeds in which replicas and formats change."""
 
 
-def drawn(seed: int, scene: Scene, fewest: int, most: int) -> dict[str, Fault]:
-    """The faults of a seed: some of the families, each from a stream of its own."""
+def drawn(seed: int, scene: Scene, fewest: int, most: int, late: bool) -> dict[str, Fault]:
+    """The faults of a seed: some of the families, each from a stream of its own.
+
+    Where they are to be `late`, kinds of owners come during the trouble.
+    """
     chance = stream(seed, "families")
     names = chance.sample(sorted(FAMILIES), chance.randint(fewest, most))
     if StaleList.__name__ in names and Expired.__name__ not in names:
@@ -73,4 +77,6 @@ def drawn(seed: int, scene: Scene, fewest: int, most: int) -> dict[str, Fault]:
     upgrade = stream(seed, "versions")
     if upgrade.random() < UPGRADES:
         found[Versions.__name__] = Versions(upgrade, scene)
+    if late:
+        found[LateKinds.__name__] = LateKinds(stream(seed, "late kinds"), scene)
     return found

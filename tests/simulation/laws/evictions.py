@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from fourleaf.k8s_bridge.cluster.kinds import (
@@ -22,6 +22,7 @@ from fourleaf.k8s_bridge.ledger.pods import PodSeen, pod_seen
 from fourleaf.k8s_bridge.ledger.records import Member, Phase
 from fourleaf.k8s_bridge.relocation.codec import RELOCATION, read_relocation
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
+from fourleaf.model.config.relocation import Repair
 from fourleaf.model.gang import GangKey
 from tests.simulation.jobs import job_name
 from tests.simulation.laws.records import Books
@@ -31,6 +32,8 @@ from tests.simulation.story import Story
 LAW = "an eviction serves somebody"
 CONFIG = "config"
 """What counts as disturbed once the config has changed."""
+PLACES_LIMIT = Repair().places_limit_seconds
+"""Seconds for which places are kept while a Job is to make pods."""
 BUDGETS = "budgets"
 """What counts as disturbed once somebody has made, changed or deleted a disruption budget."""
 
@@ -80,16 +83,23 @@ class Evictions:
     - the config, or a disruption budget, has changed.
 
     And for these: a node with a seat has no power, and is not found dead yet; a pod takes longer
-    to end, or a watch of pods is silent for longer, than places are kept (`placesSeconds`); a
-    cycle that began before the relocation was written has committed others to its seats.
+    to end, or a watch of pods is silent for longer, than places are kept (`placesSeconds`, and
+    `placesLimitSeconds` where a Job makes the pods, which `backs_off` for longer than the former);
+    a cycle that began before the relocation was written has committed others to its seats.
 
     Lost pods, whose node is dead, run nowhere, and need no excuse. Crashes, old lists, lost
     answers and slow requests are none.
     """
 
     def __init__(
-        self, story: Story, books: Books, store: WatchedStore, powerless: Container[str]
+        self,
+        story: Story,
+        books: Books,
+        store: WatchedStore,
+        powerless: Container[str],
+        backs_off: Callable[[str], bool],
     ) -> None:
+        self._backs_off = backs_off
         self._powerless = powerless
         self._story = story
         self._books = books
@@ -308,13 +318,19 @@ class Evictions:
                 yield what
         lost = [seat.node for seat in one.seats if seat.node in self._powerless]
         yield from (f"{place} has no power" for place in lost)
-        expired = self._story.clock.wall() >= one.until
+        expired = self._expired(case)
         if expired and any(map(self._ends, case.evicted)):
             yield "a pod takes longer to end than places are kept"
         if expired and self._deaf >= case.opened:
             yield "a watch of pods was silent for longer than places are kept"
         if case.overtaken:
             yield f"commit {case.overtaken} was under way"
+
+    def _expired(self, case: _Case) -> bool:
+        """Whether places need not be kept any longer."""
+        if self._backs_off(job_name(case.one.gang.name)):
+            return self._story.clock.monotonic() - case.opened >= PLACES_LIMIT
+        return self._story.clock.wall() >= case.one.until
 
     def _ends(self, uid: str) -> bool:
         """Whether the pod was told to go, and has not gone."""

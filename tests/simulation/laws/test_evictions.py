@@ -15,6 +15,7 @@ from fourleaf.k8s_bridge.relocation.codec import relocation_body
 from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
 from fourleaf.model.gang import GangKey
 from fourleaf.model.resources import Resources
+from tests.simulation.controllers.owner import Owner
 from tests.simulation.jobs import TEAM, Job
 from tests.simulation.laws.evictions import LAW, gang_of
 from tests.simulation.laws.test_laws import NODE, OTHER, Court
@@ -167,6 +168,30 @@ def test_what_no_scheduler_decides_is_an_excuse(court: Court, event: str) -> Non
     end(court)
     assert court.broken <= {"a device is given once"}
     assert court.story.happened["eviction excused: preemption"] == 1
+
+
+@pytest.mark.parametrize(("owner", "is_excused"), [(None, True), (Owner("Job"), False)])
+def test_a_place_outlives_the_back_off_of_a_job(
+    court: Court, owner: Owner | None, is_excused: bool
+) -> None:
+    """`i` has been promised its place for a second, and who is there takes longer to end.
+
+    That excuses it, but not where a Job is to make its pod: then it is kept for 900 s.
+    """
+    court.world.jobs.submit(Job("i", 1, 8, owner=owner))
+    record = next(one for one in court.store.records(PODS) if one.metadata["name"].startswith("i-"))
+    pod = Target(TEAM, record.metadata["name"], record.metadata["uid"])
+    seat = Seat(pod, (0, 0, 0), "", NODE, Resources(8))
+    leaver = Leaver(court.member(0).pod, NODE)
+    until = court.clock.wall() + 2
+    one = Relocation(
+        GangKey(TEAM, "i"), Purpose.PREEMPTION, (seat,), (leaver,), until=until, epoch=1
+    )
+    write(court, one)
+    evict(court, court.member(0))
+    asyncio.run(court.clock.advance(2.0))
+    end(court)
+    assert court.broken == (set() if is_excused else {LAW})
 
 
 def test_what_happened_before_is_none(court: Court) -> None:

@@ -15,6 +15,7 @@ from fourleaf.k8s_bridge.ledger.pods import pod_seen
 from fourleaf.k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
 from fourleaf.model.devices.held_devices import DEVICES
 from fourleaf.model.gang import GangKey
+from tests.simulation.controllers.owner import Owner
 from tests.simulation.jobs import TEAM, Job
 from tests.simulation.laws import rest
 from tests.simulation.story import Story
@@ -179,6 +180,33 @@ def test_half_a_gang_is_decided(court: Court) -> None:
     court.story.breaches.clear()
     court.bind(court.member(1, OTHER), "d")
     court.page(court.entry("d", court.member(1, OTHER)), court.entry("e", court.member(0)))
+    assert not court.broken
+
+
+def test_a_member_that_is_committed_as_a_gang_of_its_own(court: Court) -> None:
+    """One pod of a JobSet of two, as if it had no owner: half a gang, by whoever was not told."""
+    court.world.jobs.submit(Job("h", 2, 8, owner=Owner("JobSet")))
+    name = "h-w-0-0-00000"
+    record = court.world.jobs.find(name)
+    assert record is not None
+    member = Member(pod_seen(record.body).pod, NODE, ALL)
+    court.store.writer = "a1"
+    court.page(replace(court.entry("c", member), gang=GangKey(TEAM, name)))
+    assert court.broken == {"a commit makes its gang whole", "a gang waits for its owner"}
+
+
+def test_a_gang_whose_owner_was_told_of_may_be_committed(court: Court) -> None:
+    """Both pods of a Job, by a process that has listed it."""
+    job = Job("h", 2, 8, owner=Owner("Job"))
+    court.world.jobs.submit(job)
+    members = [
+        Member(pod_seen(record.body).pod, node, ALL)
+        for record, node in zip(court.world.jobs.members(job), (NODE, OTHER), strict=True)
+    ]
+    assert job.owner is not None
+    court.world.told["a1"].add(job.owner.uid)
+    court.store.writer = "a1"
+    court.page(replace(court.entry("c", *members), gang=GangKey(TEAM, "h")))
     assert not court.broken
 
 

@@ -1,0 +1,1 @@
+"""The controllers of those who own gangs: Jobs, JobSets and PyTorchJobs."""
