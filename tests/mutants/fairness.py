@@ -87,6 +87,15 @@ FAIRNESS = (
         "tests/k8s_bridge/test_scheduler.py::test_what_cannot_be_told_ends_no_term",
     ),
     Mutant(
+        "telling: a group that makes no sense",
+        "one PodGroup of a kind without a schema keeps the status of all others from being told",
+        "k8s_bridge/reporting/conditions/pod_groups/statuses.py",
+        "        except (TypeError, ValueError, AttributeError, KeyError) as error:\n",
+        "        except ZeroDivisionError as error:\n",
+        "tests/k8s_bridge/reporting/test_pod_groups.py"
+        "::test_a_group_that_makes_no_sense_keeps_no_other_from_being_told",
+    ),
+    Mutant(
         "memory of the solver: container",
         "the kernel ends the whole replica where only the solver took too much",
         "solver/process/memory_limit.py",
