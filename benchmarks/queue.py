@@ -50,7 +50,7 @@ class Nowhere:
 
     trials = Untried()
 
-    async def commit(self, _plan: Sequence[CommitRequest]) -> CommitOutcome:
+    async def commit(self, _plan: Sequence[CommitRequest], _lost: object = None) -> CommitOutcome:
         """Nothing took, nothing was refused."""
         return CommitOutcome((), ())
 

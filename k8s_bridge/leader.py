@@ -120,7 +120,7 @@ class Leader:
                 await again.wait()
                 continue
             again.reset()
-            if not (report.outcome.committed or report.unfinished):
+            if not report.outcome.committed:
                 await self._idle(report)
 
     async def _something_to_do(self) -> None:
@@ -153,8 +153,11 @@ class Leader:
                 await reconciler.sweep()
             if audit or cache.nodes_changed.is_set():
                 cache.nodes_changed.clear()
-                await reconciler.lay_out(self._layout())
-            tidy = now - tidied >= (self.pace.untidy if self.busy else self.pace.tidy)
+                if not await reconciler.lay_out(self._layout()):
+                    cache.nodes_changed.set()
+            # A write that takes long is no reason to leave all else untidy.
+            busy = reconciler.busy or parts.cycle.is_committing
+            tidy = now - tidied >= (self.pace.untidy if busy else self.pace.tidy)
             await reconciler.run_once(tidy)
             await reconciler.convert()
             self._seal()

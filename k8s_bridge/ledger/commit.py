@@ -43,6 +43,9 @@ class Rejected:
     conflict: bool = False
 
 
+OnLost = Callable[[Rejected], None]
+
+
 @dataclass(frozen=True, slots=True)
 class CommitOutcome:
     """What became of a transaction: names of commits that took, and gangs that did not."""
@@ -53,7 +56,7 @@ class CommitOutcome:
 
 @dataclass(slots=True, eq=False)
 class _Draft:
-    """One gang on its way through the steps; `failure` ends it.
+    """One gang on its way through the steps; `failure` ends it, of which `lost` hears.
 
     Its pages may be written once it is `prepared`; `written` once none of them is left to write.
     """
@@ -61,6 +64,7 @@ class _Draft:
     commit: str
     request: CommitRequest
     parts: dict[str, tuple[Member, ...]]
+    lost: OnLost | None
     lease: GangLease | None = None
     failure: str = ""
     conflict: bool = False
@@ -75,6 +79,10 @@ class _Draft:
     def fail(self, why: str, conflict: bool = False) -> None:
         if not self.failure:
             self.failure, self.conflict = why, conflict
+
+    @property
+    def rejected(self) -> Rejected:
+        return Rejected(self.request.gang, self.failure, self.conflict)
 
     def page_done(self, name: str) -> None:
         self._done.add(name)
@@ -98,25 +106,36 @@ class Committer:
     decided: Callable[[str], None]
     new_name: Callable[[], str] = field(default=lambda: f"{chance().getrandbits(48):012x}")
 
-    async def commit(self, plan: Sequence[CommitRequest]) -> CommitOutcome:
+    async def commit(
+        self, plan: Sequence[CommitRequest], lost: OnLost | None = None
+    ) -> CommitOutcome:
         """Write the records of all gangs of `plan`; each takes as a whole or not at all.
 
-        Raises `Fenced` where another leader has taken over.
+        `lost` hears of each that does not, as soon as that is certain. Raises `Fenced` where
+        another leader has taken over.
         """
-        drafts = self._drafts(plan)
+        drafts = self._drafts(plan, lost)
         undecided = (Commit(d.commit, d.request.gang, None, d.request.members, ()) for d in drafts)
         with self.ledger.deciding(undecided):
             tried = await together(self._tried(request) for request in plan)
             for draft, (refusal, conflict) in zip(drafts, tried, strict=True):
                 if refusal:
                     draft.fail(refusal, conflict)
+                if draft.failure:
+                    self._ends(draft)
             await self._write(_sound(drafts))
         return CommitOutcome(
             tuple(d.commit for d in drafts if not d.failure),
-            tuple(Rejected(d.request.gang, d.failure, d.conflict) for d in drafts if d.failure),
+            tuple(d.rejected for d in drafts if d.failure),
         )
 
-    def _drafts(self, plan: Sequence[CommitRequest]) -> list[_Draft]:
+    def _ends(self, draft: _Draft) -> None:
+        """What became of a gang is certain."""
+        self.ledger.decided(draft.commit)
+        if draft.failure and draft.lost is not None:
+            draft.lost(draft.rejected)
+
+    def _drafts(self, plan: Sequence[CommitRequest], lost: OnLost | None) -> list[_Draft]:
         drafts = []
         for request in plan:
             parts: dict[str, list[Member]] = {}
@@ -127,7 +146,7 @@ class Committer:
                 sealed = sealed or (page if page in self.ledger.sealed else "") or ""
                 parts.setdefault(page or "", []).append(member)
             grouped = {page: tuple(members) for page, members in parts.items()}
-            draft = _Draft(self.new_name(), request, grouped)
+            draft = _Draft(self.new_name(), request, grouped, lost)
             if homeless:
                 draft.fail(f"no page lists node {homeless}")
             if sealed:
@@ -220,7 +239,7 @@ class Committer:
             await self._commit_lease(draft, draft.lease)
         if draft.lease and draft.failure:
             await self._withdraw(draft.lease)
-        self.ledger.decided(draft.commit)
+        self._ends(draft)
 
     async def _commit_lease(self, draft: _Draft, lease: GangLease) -> None:
         """Write the gang lease as committed: the one write that counts."""

@@ -40,11 +40,11 @@ def held_by_claims(ledger: Ledger, pods: PodLister, nodes: Collection[str]) -> s
 def _present(ledger: Ledger, pods: PodLister, nodes: Collection[str]) -> Iterator[Member]:
     """The members that pages know on `nodes`, or are about to, and that are not gone."""
     pages = (ledger.page(name) for name in {ledger.page_of(node) for node in nodes} if name)
-    known = (entry.members for page in pages if page for entry in page.entries)
-    for members in chain(known, (one.members for one in ledger.undecided.values())):
-        for member in members:
-            if member.node in nodes and not is_gone(pods, member):
-                yield member
+    known = (member for page in pages if page for entry in page.entries for member in entry.members)
+    undecided = (member for node in nodes for member in ledger.undecided_on(node))
+    for member in chain(known, undecided):
+        if member.node in nodes and not is_gone(pods, member):
+            yield member
 
 
 def free_on(

@@ -47,6 +47,7 @@ class Ledger:
         self._commit_of: dict[str, str] = {}
         self._open: set[str] = set()
         self._undecided: dict[str, Commit] = {}
+        self._undecided_on: dict[str, dict[str, list[Member]]] = {}
 
     @property
     def pages(self) -> Iterable[Page]:
@@ -164,15 +165,28 @@ class Ledger:
         """Within, the records of these commits are being written, which decides about each."""
         named = {commit.name: commit for commit in commits}
         self._undecided.update(named)
+        for commit in named.values():
+            for member in commit.members:
+                on = self._undecided_on.setdefault(member.node, {})
+                on.setdefault(commit.name, []).append(member)
         try:
             yield
         finally:
             for name in named:
-                self._undecided.pop(name, None)
+                self.decided(name)
 
     def decided(self, commit: str) -> None:
         """What became of `commit` is certain."""
-        self._undecided.pop(commit, None)
+        one = self._undecided.pop(commit, None)
+        for node in {member.node for member in one.members} if one else ():
+            del self._undecided_on[node][commit]
+            if not self._undecided_on[node]:
+                del self._undecided_on[node]
+
+    def undecided_on(self, node: str) -> Iterator[Member]:
+        """The members that commits whose records are being written would put there."""
+        for members in self._undecided_on.get(node, {}).values():
+            yield from members
 
     @property
     def undecided(self) -> Mapping[str, Commit]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
@@ -138,12 +138,12 @@ class Reconciler:
             name = body["metadata"]["name"]
             if self.ledger.lease(name) is None and not self._is_being_decided(name):
                 await reread_lease(self.records, self.ledger, self.epoch, name)
+        # No writer has the locks of these: what cannot be read is not written.
         for one in self.ledger.sealed:
-            async with self.ledger.writing.of([one.name]):
-                if one.record == PAGE:
-                    await reread_page(self.records, self.ledger, self.epoch, one.name)
-                elif one.record == GANG:
-                    await reread_lease(self.records, self.ledger, self.epoch, one.name)
+            if one.record == PAGE:
+                await reread_page(self.records, self.ledger, self.epoch, one.name)
+            elif one.record == GANG:
+                await reread_lease(self.records, self.ledger, self.epoch, one.name)
 
     def _is_being_decided(self, lease: str) -> bool:
         """Whether a gang lease is one that the committer writes right now."""
@@ -165,6 +165,8 @@ class Reconciler:
         await together(self._convert_lease(one.name) for one in leases)
 
     async def _convert_page(self, name: str) -> None:
+        if self.ledger.writing.holds(name):
+            return
         async with self.ledger.writing.of([name]):
             page = self.ledger.page(name)
             if page is not None and differs(page.format, self.records.formats.written):
@@ -178,18 +180,34 @@ class Reconciler:
             if differs(lease.format, self.records.formats.written):
                 await self._put_lease(lease)
 
-    async def lay_out(self, layout: Iterable[Page]) -> None:
+    async def lay_out(self, layout: Iterable[Page]) -> bool:
         """Make the pages list the nodes of `layout`; take on pods that no entry holds.
 
-        Pages of leaves that are gone are deleted once they hold nothing.
+        Pages of leaves that are gone are deleted once they hold nothing. False where a page is just
+        being written, so that it has to be done once more.
         """
         pages = list(layout)
         await self._found(missing(pages, self.ledger))
-        names = (page_name(page.leaf, page.part) for page in self.ledger.pages)
-        async with self.ledger.writing.of(names):
-            for round_of_pages in relaid(pages, self.ledger, self.pods):
-                await together(self._put(page) for page in round_of_pages)
-            await together(self._discard(page) for page in abandoned(pages, self.ledger))
+        done = []
+        for round_of_pages in relaid(pages, self.ledger, self.pods):
+            done += await together(self._if_free(self._put, page) for page in round_of_pages)
+        left = abandoned(pages, self.ledger)
+        done += await together(self._if_free(self._discard, page) for page in left)
+        return all(done)
+
+    async def _if_free(self, write: Callable[[Page], Awaitable[None]], page: Page) -> bool:
+        """Write a page, unless it is being written or is another by now; whether it was."""
+        name = page_name(page.leaf, page.part)
+        if self.ledger.writing.holds(name) or not self._is_known(page):
+            return False
+        async with self.ledger.writing.of([name]):
+            await write(page)
+        return True
+
+    def _is_known(self, page: Page) -> bool:
+        """Whether a page that is to be written was made of what the ledger knows now."""
+        known = self.ledger.page(page_name(page.leaf, page.part))
+        return known is not None and known.version == page.version
 
     async def _found(self, pages: Iterable[Page]) -> None:
         """Make pages, then make sure that no other leader had taken over before they were there.
@@ -239,7 +257,7 @@ class Reconciler:
         found = self.ledger.commit(name)
         if found is None:
             return
-        async with self.ledger.writing.of(_records_of(found)):
+        async with self.ledger.writing.of(_deciding_records(found)):
             commit = self.ledger.commit(name)
             if commit is None or commit.phase is not Phase.COMMITTED:
                 return
@@ -306,6 +324,9 @@ class Reconciler:
             self.ledger.drop_lease(lease.name)
 
     async def _tidy(self, name: str) -> None:
+        if self.ledger.writing.holds(name):
+            # It is tidied by who writes it, or once that is over.
+            return
         async with self.ledger.writing.of([name]):
             page = self.ledger.page(name)
             if page is None:
@@ -346,6 +367,6 @@ class Reconciler:
             await reread_lease(self.records, self.ledger, self.epoch, lease.name)
 
 
-def _records_of(commit: Commit) -> tuple[str, ...]:
-    """The names of all records of a commit."""
-    return commit.pages if commit.lease is None else (*commit.pages, commit.lease.name)
+def _deciding_records(commit: Commit) -> tuple[str, ...]:
+    """The names of the records that say how far a commit is."""
+    return commit.pages if commit.lease is None else (commit.lease.name,)

@@ -145,8 +145,8 @@ class Reporter:
         self._metrics.conflicts(sum(one.conflict for one in rejected))
         # Made where it is asked for: there may be thousands in it.
         self._queue = cache(partial(_queued, report.reading.snapshot, plan))
-        if report.plan is not None:
-            self._decided(report, report.plan, lost, seconds)
+        if report.plan is not None or report.lost:
+            self._decided(report, plan, lost, seconds)
         self._report(report, plan)
 
     @guarded

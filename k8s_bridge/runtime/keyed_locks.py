@@ -19,6 +19,11 @@ class KeyedLocks:
         """Whether anything is in use."""
         return any(lock.locked() for lock in self._locks.values())
 
+    def holds(self, key: str) -> bool:
+        """Whether that is in use."""
+        lock = self._locks.get(key)
+        return lock is not None and lock.locked()
+
     @asynccontextmanager
     async def of(self, keys: Iterable[str]) -> AsyncIterator[None]:
         """Hold the locks of these keys, taken in their order: two holders never wait in a ring."""

@@ -49,8 +49,8 @@ class CycleReport:
     """One cycle: what was read, planned, committed; seconds by phase.
 
     `late` are gangs for which the plan came too late; they are planned again, and so are those
-    whose commit did not take, where the API refused it after a while. `unfinished`: commits go on
-    beside the cycles to come; `lost` are gangs of such ones, of earlier cycles, that did not take.
+    whose commit did not take, where the API refused it after a while. Of commits that go on beside
+    the cycles to come, `outcome` has what is certain by now, and a later report which were `lost`.
     `left_out`: there are gangs that the batch had no room for, and that have it now that others
     were set aside.
     """
@@ -60,7 +60,6 @@ class CycleReport:
     plan: Plan | None
     late: tuple[Rejected, ...] = ()
     outcome: CommitOutcome = NOTHING
-    unfinished: bool = False
     lost: tuple[Rejected, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
     left_out: bool = False
@@ -139,8 +138,8 @@ class Cycle:
     _left_out: bool = False
     _number: int = 0
     _assumed: dict[str, Member] = field(default_factory=dict)
-    _unfinished: int = 0
     _lost: list[Rejected] = field(default_factory=list)
+    is_committing: bool = False
 
     async def run(self) -> CycleReport:
         """Run one cycle. Raises `Fenced` or `NotLeader` where another leads by now."""
@@ -158,7 +157,13 @@ class Cycle:
         self.observer.committing(checked.requests, reading.snapshot)
         watch.lap("check")
         # 5 Commit, all or nothing for each gang; see what became of earlier commits.
-        outcome = await self._commit(checked.requests)
+        self.is_committing = True
+        try:
+            outcome = await self._commit(checked.requests)
+        finally:
+            self.is_committing = False
+        # Who looks at the cluster before the next cycle sees their places as taken.
+        self._assume_on_their_way()
         lost, self._lost = tuple(self._lost), []
         watch.lap("commit")
         # 6 Tell those who keep places and who look after gangs that wait.
@@ -173,7 +178,6 @@ class Cycle:
             plan,
             checked.late,
             outcome,
-            self._unfinished > 0,
             lost,
             watch.laps,
             self._left_out,
@@ -248,7 +252,7 @@ class Cycle:
         return revalidate(plan, snapshot, self.cache, self.ledger, kept)
 
     async def _commit(self, requests: Sequence[CommitRequest]) -> CommitOutcome:
-        """Commit; what takes long goes on beside the cycles to come, and has no outcome yet.
+        """Commit, and say what is certain so far; what takes long goes on beside the next cycles.
 
         Places that were kept are waited for: until their gang has them, they count once more.
         """
@@ -256,7 +260,7 @@ class Cycle:
             return NOTHING
         reservations, gangs = self.reservations, [request.gang for request in requests]
         if self.spawn is None or (reservations and any(map(reservations.keeps_for, gangs))):
-            outcome = await self._committed(requests)
+            outcome = await self.committer.commit(requests, self._refused)
             if reservations is not None:
                 lost = {one.gang for one in outcome.rejected}
                 await reservations.committed([gang for gang in gangs if gang not in lost])
@@ -267,28 +271,25 @@ class Cycle:
         if task.done():
             # Raises what has ended it.
             await task
-        one.is_late = one.outcome is None
-        return one.outcome or NOTHING
+        one.is_late = True
+        return CommitOutcome(one.committed, tuple(one.rejected))
 
     async def _commit_beside(self, one: _Committing, requests: Sequence[CommitRequest]) -> None:
-        self._unfinished += 1
-        try:
-            one.outcome = await self._committed(requests)
-        finally:
-            self._unfinished -= 1
-        if one.is_late and one.outcome.rejected:
-            self._lost.extend(one.outcome.rejected)
-            self.cache.changed.set()
+        def lost(gang: Rejected) -> None:
+            self._refused(gang)
+            if one.is_late:
+                self._lost.append(gang)
+                self.cache.changed.set()
+            else:
+                one.rejected.append(gang)
 
-    async def _committed(self, requests: Sequence[CommitRequest]) -> CommitOutcome:
-        """Commit, and back off from what the API refused."""
-        outcome = await self.committer.commit(requests)
-        for one in outcome.rejected:
-            if not one.conflict:
-                self.api_backoff.note(one.gang, one.why)
-        if outcome.rejected:
-            self.set_aside.refused()
-        return outcome
+        one.committed = (await self.committer.commit(requests, lost)).committed
+
+    def _refused(self, one: Rejected) -> None:
+        """Back off from what the API refused; its quota is there for others."""
+        if not one.conflict:
+            self.api_backoff.note(one.gang, one.why)
+        self.set_aside.refused()
 
     def _heard(self, reading: LiveReading, plan: Plan | None) -> None:
         if plan is not None:
@@ -327,9 +328,10 @@ def joined(plan: Plan, more: Sequence[Placement]) -> Plan:
 
 @dataclass(slots=True, eq=False)
 class _Committing:
-    """The commits of one cycle, whose `outcome` may come too late for its report."""
+    """The commits of one cycle: what is certain of them, and whether that is too late for it."""
 
-    outcome: CommitOutcome | None = None
+    committed: tuple[str, ...] = ()
+    rejected: list[Rejected] = field(default_factory=list)
     is_late: bool = False
 
 

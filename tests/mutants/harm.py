@@ -462,8 +462,8 @@ HARM = (
         "quotas of a plan that did not take",
         "gangs wait for ever for a quota that a refused gang would have used up",
         "k8s_bridge/scheduling/cycle.py",
-        "        if outcome.rejected:\n            self.set_aside.refused()\n",
-        "",
+        "            self.api_backoff.note(one.gang, one.why)\n        self.set_aside.refused()\n",
+        "            self.api_backoff.note(one.gang, one.why)\n",
         f"{ASIDE}::test_a_quota_that_was_not_used_is_offered_again",
     ),
     Mutant(

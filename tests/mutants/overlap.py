@@ -36,7 +36,7 @@ OVERLAP = (
         "devices of what is undecided are taken",
         "two gangs get the same devices of a node while the first one's page is being written",
         "k8s_bridge/ledger/free_devices.py",
-        "chain(known, (one.members for one in ledger.undecided.values()))",
+        "chain(known, undecided)",
         "chain(known)",
         f"{LEDGER}::test_devices_are_taken_before_the_page_says_so",
     ),
@@ -68,8 +68,8 @@ OVERLAP = (
         "a late refusal starts a cycle",
         "the places of a gang whose commit failed late stay empty until something else happens",
         "k8s_bridge/scheduling/cycle.py",
-        ".rejected)\n            self.cache.changed.set()\n",
-        ".rejected)\n",
+        "                self._lost.append(gang)\n                self.cache.changed.set()\n",
+        "                self._lost.append(gang)\n",
         f"{CYCLES}::test_a_refusal_that_comes_late_gives_the_places_to_others",
     ),
     Mutant(
@@ -80,5 +80,31 @@ OVERLAP = (
         "if failed is None and pods is None:",
         "tests/k8s_bridge/relocation/test_preemption.py"
         "::test_a_gang_that_was_refused_in_spite_of_its_dry_run_evicts_nobody",
+    ),
+    Mutant(
+        "places that are being written down, between cycles",
+        "pods are evicted for a gang to go where another is about to be",
+        "k8s_bridge/scheduling/cycle.py",
+        "            self.is_committing = False\n"
+        "        # Who looks at the cluster before the next cycle sees their places as taken.\n"
+        "        self._assume_on_their_way()\n",
+        "            self.is_committing = False\n",
+        f"{CYCLES}::test_nobody_goes_for_places_that_are_being_written_down",
+    ),
+    Mutant(
+        "pages that are being written are laid out later",
+        "a page that the API server puts off stops rollbacks and commits on all other pages",
+        "k8s_bridge/ledger/reconciler.py",
+        "if self.ledger.writing.holds(name) or not self._is_known(page):",
+        "if not self._is_known(page):",
+        f"{CYCLES}::test_nodes_and_rollbacks_do_not_wait_for_it",
+    ),
+    Mutant(
+        "each loss is heard of at once",
+        "a gang waits for the slowest record of its batch before it is planned again",
+        "k8s_bridge/ledger/commit.py",
+        "            draft.lost(draft.rejected)\n",
+        "            pass\n",
+        f"{CYCLES}::test_who_was_planned_beside_it_need_not_wait",
     ),
 )

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.errors import Refused
-from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS
+from fourleaf.k8s_bridge.cluster.errors import Conflict, Refused
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from fourleaf.k8s_bridge.cluster.protocol import Target
 from tests.k8s_bridge.relocation.bench import TEAM, Bench, leaf_of
 from tests.twins.virtual_clock import VirtualClock
 
@@ -88,3 +89,72 @@ async def test_a_refusal_that_comes_late_gives_the_places_to_others(bench: Bench
     await bench.clock.advance(2)
     assert (await leaves(bench)).keys() == {"a", "b", "c", "d"}
     assert sum(note.lost for note in scheduler.reporter.cycles()) == 1
+
+
+class OnePage:
+    """Pages with `slow` in their name take long to write; one with `bad` is refused once."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self.clock = clock
+        self.slow = self.bad = self.denied = ""
+
+    async def before(self, request: ApiRequest) -> None:
+        """Take the time, or refuse."""
+        if request.subresource == "binding" and request.target.name == self.denied:
+            raise Refused("denied", 422, "Invalid")
+        if request.kind is not LEASES or request.verb != "update":
+            return
+        if self.slow and self.slow in request.target.name:
+            await self.clock.sleep(WRITE_SECONDS)
+        if self.bad and self.bad in request.target.name:
+            self.bad = ""
+            raise Conflict("changed", 409, "Conflict")
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Answers pass."""
+
+
+async def test_who_was_planned_beside_it_need_not_wait(bench: Bench) -> None:
+    """Two gangs of one batch: the page of one is slow, that of the other has changed meanwhile."""
+    api = OnePage(bench.clock)
+    await bench.start(answers=api)
+    api.slow, api.bad = "leaf-0-0", "leaf-0-1"
+    await submit(bench.cluster, TEAM, [*gang("x", 4), *gang("y", 4)])
+    await bench.clock.advance(3)
+    assert (await leaves(bench)).keys() == {"y"}
+
+
+async def test_nodes_and_rollbacks_do_not_wait_for_it(bench: Bench) -> None:
+    """A node is relabelled while a page is slow: of the leaves beside it all three can be used.
+
+    One of three gangs goes back, and the next one has its places.
+    """
+    api = OnePage(bench.clock)
+    await bench.start(answers=api)
+    api.slow, api.denied = "leaf-0-1", "bad-0"
+    await submit(bench.cluster, TEAM, gang("slow", 4))
+    await bench.clock.advance(1)
+    label = {"metadata": {"labels": {"note": "x"}}}
+    await bench.cluster.patch(NODES, Target("", "n-0-3-3"), label)
+    await bench.clock.advance(1)
+    await submit(bench.cluster, TEAM, [*gang("bad", 4), *gang("b", 4), *gang("c", 4)])
+    await bench.clock.advance(2)
+    await submit(bench.cluster, TEAM, gang("d", 4))
+    await bench.clock.advance(3)
+    assert (await leaves(bench)).keys() == {"b", "c", "d"}
+
+
+async def test_nobody_goes_for_places_that_are_being_written_down(bench: Bench) -> None:
+    """A pair of nodes is left for `z` if `v` goes, were it not for `y`, whose page is slow."""
+    api = OnePage(bench.clock)
+    await bench.start(answers=api)
+    await bench.classes(low=1, high=10)
+    for name in ("a", "b", "c"):
+        await bench.submit(name, 4, priority="high")
+    await bench.submit("v", 2, priority="low")
+    uids = await bench.uids("v")
+    api.slow = "page-"
+    for name, size in (("z", 4), ("y", 2)):
+        await bench.submit(name, size, priority="high")
+    await bench.clock.advance(WRITE_SECONDS - 2)
+    assert await bench.uids("v") == uids
