@@ -13,7 +13,7 @@ from fourleaf.agent.grant_check import NOTHING_UNKNOWN, Mismatch, mismatches
 from fourleaf.agent.grants import Grants, subject
 from fourleaf.agent.inventory import inventory
 from fourleaf.agent.inventory_consistency import Examined, examined
-from fourleaf.agent.last_known_devices import carried_over
+from fourleaf.agent.last_known_devices import GONE, carried_over
 from fourleaf.agent.metrics import AgentMetrics
 from fourleaf.agent.node import NodeIdentity, node_identity
 from fourleaf.agent.publisher import MANAGER, Publisher, PublishIntervals
@@ -192,11 +192,15 @@ class Agent:
             self._log.info("published", gpus=len(devices.gpus), unhealthy=ill, **told)
 
     async def _identity(self) -> NodeIdentity:
-        """The node, read again now and then, and while its kubelet tells of another boot."""
+        """The node, read again now and then, and while its kubelet may be about to tell more.
+
+        That is while it tells of another boot, or of devices that are gone.
+        """
         now = self._clock.monotonic()
         old = now - self._node_read_at >= self._setting.pace.look
         node = self._node
-        if node is None or old or self._setting.boot_id not in ("", node.boot_id):
+        gone = any(gpu.message == GONE for gpu in self._before.gpus) if self._before else False
+        if node is None or old or gone or self._setting.boot_id not in ("", node.boot_id):
             node = self._node = await node_identity(self._cluster, self._setting.node)
             self._node_read_at = now
         return node

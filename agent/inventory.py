@@ -8,6 +8,7 @@ from dataclasses import replace
 from fourleaf.agent.conditions import conditions
 from fourleaf.agent.grant_check import Mismatch
 from fourleaf.agent.inventory_consistency import Examined
+from fourleaf.agent.last_known_devices import known_to_the_kubelet
 from fourleaf.agent.node import NodeIdentity
 from fourleaf.agent.readings import Fault, Reading
 from fourleaf.model.crds.api import Condition
@@ -54,7 +55,7 @@ def _made(
         boot_id=node.boot_id,
         source=reading.source,
         driver_version=reading.driver_version,
-        gpus=list(reading.gpus),
+        gpus=known_to_the_kubelet(reading.gpus, node.most),
         links=list(reading.links),
         processes=list(reading.processes),
         conditions=conditions(reading, examined.faults, mismatches, standing, now),

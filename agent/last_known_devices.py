@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from fourleaf.agent.readers.from_file import SOURCE as FILE
 from fourleaf.agent.readings import Reading
 from fourleaf.k8s_bridge.runtime.api_text import clipped
+from fourleaf.model.crds.node_status import Gpu
 
 GONE = "the driver no longer lists it"
 
@@ -36,3 +38,15 @@ def carried_over(before: Reading | None, now: Reading) -> Reading:
         driver_version=now.driver_version or before.driver_version,
         gpus=tuple(sorted((*now.gpus, *lost), key=lambda gpu: gpu.index)),
     )
+
+
+def known_to_the_kubelet(gpus: Sequence[Gpu], most: float) -> list[Gpu]:
+    """`gpus` without devices that are gone, as far as the node has fewer by what its kubelet tells.
+
+    Once the device plugin starts anew it forgets them, and an inventory that names more than the
+    node has is not believed.
+    """
+    surplus = len(gpus) - most
+    gone = [gpu.index for gpu in gpus if gpu.message == GONE and not gpu.healthy]
+    dropped = set(gone[-int(surplus) :]) if 0 < surplus < len(gpus) else set()
+    return [gpu for gpu in gpus if gpu.index not in dropped]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
-from fourleaf.agent.last_known_devices import carried_over
+from fourleaf.agent.last_known_devices import carried_over, known_to_the_kubelet
 from fourleaf.model.crds.node_status import Gpu
 from tests.agent.made import failure, gpus, reading
 
@@ -27,6 +28,16 @@ def test_a_device_that_is_no_longer_listed() -> None:
     assert now.gpus[0] == first
     assert (now.gpus[1].uuid, now.gpus[1].healthy) == (second.uuid, False)
     assert now.gpus[1].message == "the driver no longer lists it"
+
+
+def test_a_device_that_the_kubelet_has_forgotten() -> None:
+    """It is no longer told of, for the node has fewer; one that is unhealthy and there still is."""
+    first, second = gpus()
+    now = carried_over(reading(), replace(reading(), gpus=(first,), links=())).gpus
+    for most, told in ((math.inf, 2), (2, 2), (1, 1), (0, 2)):
+        assert known_to_the_kubelet(now, most) == list(now[:told])
+    ill = second.model_copy(update={"healthy": False, "message": "XID 79"})
+    assert known_to_the_kubelet([first, ill], 1) == [first, ill]
 
 
 def test_a_device_whose_number_was_taken() -> None:

@@ -21,7 +21,15 @@ DEVICES = (
         "model/readers/nodes/fabric.py",
         "doubt_twins((one.node.name, one.devices) for one in nodes)",
         "doubt_twins(())",
-        "tests/model/readers/nodes/test_devices.py::test_one_device_on_two_nodes_holds_both_back",
+        "tests/model/readers/nodes/test_devices.py::test_a_device_belongs_to_the_node_that_was_there_first",
+    ),
+    Mutant(
+        "devices: one agent names devices of many nodes",
+        "the nodes that joined after its own are held back for it",
+        "model/readers/nodes/node_status.py",
+        "shared = Counter(name for names in disputed.values() for name in names)",
+        "shared = Counter({name for names in disputed.values() for name in names})",
+        "tests/model/readers/nodes/test_devices.py::test_one_agent_takes_no_other_nodes_out",
     ),
     Mutant(
         "devices: unknown holders",

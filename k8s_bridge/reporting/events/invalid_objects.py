@@ -11,22 +11,25 @@ from fourleaf.k8s_bridge.runtime.api_text import clipped, complaint
 
 
 def what_is_wrong(before: Reported, facts: CycleFacts) -> list[Outgoing]:
-    """An `Invalid` event for each error that was not there before, on its object.
+    """An event for each error that was not there before, on its object; so for inventories.
 
-    What is wrong with objects that are not watched, or with none in particular, is for logs.
+    It is called `Invalid`, and `InventoryDoubted` on a GpuNodeStatus, whose node takes no pods for
+    what is only a warning there. What is wrong with objects that are not watched, or with none in
+    particular, is for logs.
     """
     if facts.problems is before.problems:
         return []
     known = frozenset(before.problems)
     outgoing: list[Outgoing] = []
     for problem in facts.problems:
-        if problem.is_error and problem not in known:
+        doubted = problem.object.startswith(f"{kinds.GPU_NODE_STATUSES.name} ")
+        if (problem.is_error or doubted) and problem not in known:
             regarding = _regarding(problem.object, facts.objects)
             if regarding is not None:
                 outgoing.append(
                     Event(
                         regarding,
-                        "Invalid",
+                        "InventoryDoubted" if doubted else "Invalid",
                         complaint(problem),
                         "Reading",
                         topic=f"{problem.field}: {problem.message}",

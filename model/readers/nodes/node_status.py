@@ -6,9 +6,11 @@ takes no pods, since a pod that came there could be given devices that are not t
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from heapq import heapify, heappop, heappush
 
 from pydantic import ValidationError
 
@@ -18,6 +20,8 @@ from fourleaf.model.devices.free import FreeDevices
 from fourleaf.model.devices.layout import Device, bits, layout_of
 from fourleaf.model.readers.objects.manifest import Manifest
 from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.objects.timestamps import created_at
+from fourleaf.model.topology import natural_key
 
 STATUS = (GROUP, "GpuNodeStatus")
 _ADVICE = "See what the agent of the node reports; it publishes anew when that changes."
@@ -25,19 +29,27 @@ _ADVICE = "See what the agent of the node reports; it publishes anew when that c
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """What a node says of itself: its UID and boot ("" where it does not), and its GPUs."""
+    """What a node says of itself: its UID and boot ("" where it does not), and its GPUs.
+
+    `gpus` are those that it offers, `most` those that it may have, healthy or not.
+    """
 
     uid: str
     boot: str
     gpus: int
+    most: float
 
 
 @dataclass(slots=True)
 class DevicesRead:
-    """The healthy devices of a node and the UUIDs of all, or why they are not believed."""
+    """The healthy devices of a node and the UUIDs of all, or why they are not believed.
+
+    `since` is when the API server took the inventory first, in seconds since the epoch.
+    """
 
     free: FreeDevices | None = None
     uuids: tuple[str, ...] = ()
+    since: float = math.inf
     fault: str = ""
     manifest: Manifest | None = None
 
@@ -47,7 +59,7 @@ class DevicesRead:
 
     def says_the_same_as(self, other: DevicesRead) -> bool:
         """Whether both are the same devices, or the same doubts."""
-        mine, theirs = ((one.free, one.uuids, one.fault) for one in (self, other))
+        mine, theirs = ((one.free, one.uuids, one.since, one.fault) for one in (self, other))
         return mine == theirs
 
     def doubt(self, field: str, value: object, message: str) -> None:
@@ -68,6 +80,8 @@ def read_devices(manifest: Manifest, node: Host) -> DevicesRead:
     layout = layout_of(devices, links)
     found.free = FreeDevices(layout, bits(gpu.index for gpu in status.gpus if gpu.healthy))
     found.uuids = tuple(gpu.uuid for gpu in status.gpus)
+    created = created_at(manifest)
+    found.since = math.inf if created is None else created
     return found
 
 
@@ -113,6 +127,9 @@ def _disagrees(status: NodeDevices, node: Host, found: DevicesRead) -> bool:
     elif healthy > node.gpus:
         message = f"has {healthy} healthy devices where the node offers {node.gpus}"
         found.doubt("status.gpus", healthy, message)
+    elif len(known) > node.most:
+        message = f"names {len(known)} devices, healthy or not, where the node has {node.most}"
+        found.doubt("status.gpus", len(known), message)
     elif not known and node.gpus:
         found.doubt("status.gpus", 0, f"is empty where the node offers {node.gpus} devices")
     return bool(found.fault)
@@ -123,12 +140,40 @@ def _twice(values: Iterable[object]) -> list[object]:
 
 
 def doubt_twins(nodes: Iterable[tuple[str, DevicesRead]]) -> None:
-    """Believe no inventory that names a device which another node names as well."""
-    owners: dict[str, list[tuple[str, DevicesRead]]] = defaultdict(list)
+    """Of inventories that name one device believe all but the one that seems to have taken it.
+
+    One agent may name devices of many nodes, whose objects may be younger than its own. So the one
+    that shares most devices is believed least, and among equals the one that the API server took
+    last. What agents say of themselves counts for nothing, so every replica finds the same.
+    """
+    named: dict[str, DevicesRead] = {}
+    claimants: dict[str, list[str]] = defaultdict(list)
     for name, devices in nodes:
+        named[name] = devices
         for uuid in devices.uuids:
-            owners[uuid].append((name, devices))
-    for uuid, both in owners.items():
-        for name, devices in both if len(both) > 1 else ():
-            other = next(there for there, _ in both if there != name)
-            devices.doubt("status.gpus", uuid, f"names device {uuid}, and so does that of {other}")
+            claimants[uuid].append(name)
+    disputed = {uuid: set(names) for uuid, names in claimants.items() if len(names) > 1}
+    shared = Counter(name for names in disputed.values() for name in names)
+    oldest_first = sorted(shared, key=lambda name: (named[name].since, natural_key(name)))
+    age = {name: -place for place, name in enumerate(oldest_first)}
+    least_believed = [(-shared[name], age[name], name) for name in oldest_first]
+    heapify(least_believed)
+    while least_believed:
+        count, _, name = heappop(least_believed)
+        if -count != shared[name]:
+            continue
+        mine = [uuid for uuid in named[name].uuids if name in disputed.get(uuid, ())]
+        _doubt_twin(named[name], mine, max(disputed[mine[0]] - {name}, key=age.__getitem__))
+        for uuid in mine:
+            disputed[uuid].discard(name)
+            if len(disputed[uuid]) == 1:
+                (left,) = disputed.pop(uuid)
+                shared[left] -= 1
+                if shared[left]:
+                    heappush(least_believed, (-shared[left], age[left], left))
+
+
+def _doubt_twin(devices: DevicesRead, uuids: Sequence[str], other: str) -> None:
+    """Doubt an inventory with these devices of others, the first of which is that of `other`."""
+    more = f", and {len(uuids) - 1} more of other nodes" if len(uuids) > 1 else ""
+    devices.doubt("status.gpus", uuids[0], f"names device {uuids[0]} of {other}{more}")

@@ -14,7 +14,12 @@ from fourleaf.model.readers.dra.offers import NOTHING, Offer
 from fourleaf.model.readers.dra.published import Published, published
 from fourleaf.model.readers.nodes.attach_limits import Limits, limits_in
 from fourleaf.model.readers.nodes.node_status import STATUS, DevicesRead, Host, read_devices
-from fourleaf.model.readers.objects.amounts import amounts, as_offer, gpu_resource
+from fourleaf.model.readers.objects.amounts import (
+    amounts,
+    as_offer,
+    gpu_resource,
+    most_devices,
+)
 from fourleaf.model.readers.objects.annotations import BANDWIDTH, PREFIX, field_of
 from fourleaf.model.readers.objects.lookup import Objects
 from fourleaf.model.readers.objects.manifest import Body, Manifest
@@ -108,6 +113,7 @@ def read_node(
         manifest.text(metadata.get("uid"), "metadata.uid"),
         manifest.text(info.get("bootID"), "status.nodeInfo.bootID"),
         node.allocatable.gpus,
+        most_devices(manifest, status, spec.gpu_resources),
     )
     return NodeRead(manifest, node, gpu_name, read_devices(inventory, host))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
@@ -175,6 +176,20 @@ def gpu_resource(manifest: Manifest, asked: Amounts, names: tuple[str, ...], fie
             "Ask for one GPU resource per pod.",
         )
     return held[0] if held else ""
+
+
+def most_devices(manifest: Manifest, status: Body, names: tuple[str, ...]) -> float:
+    """How many devices a node has by what its kubelet tells of it, broken ones and parts too.
+
+    A device that is cut into parts is offered as these alone (`nvidia.com/mig-1g.10gb`), one that
+    is shared under a name of its own (`nvidia.com/gpu.shared`). Infinite where nothing is told.
+    """
+    if status.get("capacity") is None:
+        return math.inf
+    parts = tuple(f"{name.partition('/')[0]}/mig-" for name in names)
+    shared = tuple(f"{name}." for name in names)
+    had = amounts(manifest, status["capacity"], "status.capacity").items()
+    return sum(n for name, n in had if name in names or name.startswith(parts + shared))
 
 
 def as_request(asked: Amounts, gpu_names: tuple[str, ...]) -> Resources:

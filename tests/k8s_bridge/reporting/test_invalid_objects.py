@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fourleaf.k8s_bridge.cache.config_watcher import START, ConfigState
+from fourleaf.k8s_bridge.cluster.kinds import GPU_NODE_STATUSES
 from fourleaf.k8s_bridge.reporting.after_cycle import after_cycle
 from fourleaf.k8s_bridge.reporting.cycle_facts import Reported
 from fourleaf.k8s_bridge.reporting.events.invalid_objects import config_map, what_of_config
@@ -35,6 +36,22 @@ def test_an_error_that_comes_back_is_told_again() -> None:
     told = after_cycle(Reported(), bad).reported
     told = after_cycle(told, good).reported
     assert len(after_cycle(told, bad).outgoing) == 1
+
+
+def test_a_doubted_inventory_is_told_on_its_object() -> None:
+    """It is a warning, for its node is held back and all others go on; the event names both."""
+    doubt = replace(
+        WRONG,
+        severity=Severity.WARNING,
+        object="GpuNodeStatus n2",
+        field="status.gpus",
+        message="names device U of n1",
+    )
+    body = {"metadata": {"namespace": "", "name": "n2", "uid": "uid-n2", "resourceVersion": "7"}}
+    now = facts(groups=[(GPU_NODE_STATUSES, body)], problems=(doubt,))
+    (event,) = events(after_cycle(Reported(), now).outgoing)
+    assert (event.reason, event.regarding.name) == ("InventoryDoubted", "n2")
+    assert "names device U of n1" in event.note
 
 
 def test_warnings_and_objects_that_nobody_watches_are_left_to_the_log() -> None:

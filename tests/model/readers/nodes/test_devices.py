@@ -72,6 +72,10 @@ def test_a_believed_inventory_says_which_devices_are_free() -> None:
         ({"gpus": [{"index": i, "uuid": "a"} for i in range(2)]}, "names device a twice"),
         ({"gpus": [{"index": i, "uuid": f"{i}"} for i in range(9)]}, "has 9 healthy devices"),
         ({"gpus": [{"index": i, "uuid": f"{i}"} for i in range(1000)]}, "has 1000 healthy"),
+        (
+            {"gpus": [{"index": i, "uuid": f"{i}", "healthy": i < 8} for i in range(9)]},
+            "names 9 devices, healthy or not, where the node has 8",
+        ),
         ({"gpus": [{"index": -1, "uuid": "a"}]}, "makes no sense: status.gpus.0.index"),
         ({"gpus": "eight"}, "makes no sense: status.gpus"),
         ({"links": [{"a": 0, "b": 9, "bandwidthGBps": 1}]}, "links of devices that it does not"),
@@ -97,7 +101,7 @@ def test_a_believed_inventory_says_which_devices_are_free() -> None:
 )
 def test_a_node_whose_inventory_is_not_believed_is_held_back(status: Body, why: str) -> None:
     """Nobody comes to the node, the reason is kept, and whoever reads the problems sees it."""
-    info = {"nodeInfo": {"bootID": "boot-1"}}
+    info = {"nodeInfo": {"bootID": "boot-1"}, "capacity": {"nvidia.com/gpu": "8"}}
     there = node()
     there["metadata"]["uid"] = "uid-1"
     there["status"] |= info
@@ -109,13 +113,56 @@ def test_a_node_whose_inventory_is_not_believed_is_held_back(status: Body, why: 
     assert any(why in problem.message for problem in found.problems)
 
 
-def test_one_device_on_two_nodes_holds_both_back() -> None:
-    """Nobody knows whose it is."""
-    twin = inventory("n2")
-    twin["status"]["gpus"][5]["uuid"] = "GPU-n1-5"
-    nodes = reading(node("n1"), node("n2"), node("n3"), inventory("n1"), twin).snapshot.fabric.nodes
-    assert [name for name, one in nodes.items() if one.schedulable] == ["n3"]
-    assert "GPU-n1-5, and so does that of n2" in nodes["n1"].held_back
+def _published(name: str, minute: int, *others: str) -> Body:
+    """Make the inventory of a node that came in a minute, with devices of `others` as its first."""
+    body = inventory(name)
+    body["metadata"]["creationTimestamp"] = f"2026-01-01T00:{minute:02}:00Z"
+    for gpu, other in zip(body["status"]["gpus"], others, strict=False):
+        gpu["uuid"] = other
+        gpu["healthy"] = False
+    return body
+
+
+def _believed(*inventories: Body) -> dict[str, str]:
+    """Node -> why its inventory is not believed, "" where it is."""
+    nodes = [node(one["metadata"]["name"]) for one in inventories]
+    found = reading(*nodes, *inventories).snapshot.fabric.nodes
+    assert all(one.schedulable != bool(one.held_back) for one in found.values())
+    return {name: one.held_back for name, one in found.items()}
+
+
+def test_a_device_belongs_to_the_node_that_was_there_first() -> None:
+    """Whatever its agent says of its health, the node that came later is held back alone."""
+    twin = _published("n0", 2, "GPU-n1-5")
+    doubts = {"n1": "", "n0": "its inventory names device GPU-n1-5 of n1"}
+    assert _believed(twin, _published("n1", 1)) == doubts
+    copies = [_published(name, 1, *(f"GPU-n1-{i}" for i in range(8))) for name in ("n10", "n9")]
+    doubts = _believed(*copies, _published("n1", 1))
+    assert [name for name, why in doubts.items() if not why] == ["n1"]
+    assert doubts["n10"] == "its inventory names device GPU-n1-0 of n1, and 7 more of other nodes"
+
+
+def test_one_agent_takes_no_other_nodes_out() -> None:
+    """The oldest node names a device of each younger one: it alone is held back."""
+    rest = [_published(f"n{i}", i) for i in range(2, 10)]
+    doubts = _believed(_published("n1", 1, *(f"GPU-n{i}-0" for i in range(2, 10))), *rest)
+    assert [name for name, why in doubts.items() if why] == ["n1"]
+    # Of one of these the youngest names another, and takes its place as little.
+    three = (f"GPU-n{i}-0" for i in (2, 3, 4))
+    youngest = _published("n99", 50, "GPU-n2-1")
+    doubts = _believed(_published("n1", 1, *three), *rest, youngest)
+    assert [name for name, why in doubts.items() if why] == ["n1", "n99"]
+
+
+def test_parts_of_devices_make_room_for_the_devices() -> None:
+    """Two of four devices are cut into parts, which the node offers in their place."""
+    parts = {"nvidia.com/gpu": "2", "nvidia.com/mig-1g.10gb": "14", "pods": "110"}
+    body = inventory(count=4)
+    for gpu in body["status"]["gpus"][2:]:
+        gpu["healthy"] = False
+    status = {"allocatable": parts, "capacity": parts}
+    found = reading(node(status=status), body).snapshot.fabric.nodes["n1"]
+    assert (found.held_back, found.allocatable.gpus) == ("", 2)
 
 
 def test_a_claim_says_what_a_pod_demands() -> None:
