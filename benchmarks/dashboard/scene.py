@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+from fourleaf.k8s_bridge.cluster.memory.actors import container
 from fourleaf.model.reasons.kinds import NearMiss, Reason, ReasonKind
 from fourleaf.model.reasons.text import sentence
 from tests.controlplane.fleet import GPU, Fleet
@@ -99,7 +100,7 @@ def pod(
     """A pod of a gang, which waits."""
     said = {"topology.scheduler/gang": name, "topology.scheduler/gang-size": str(size)}
     resources = {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {GPU: str(gpus)}}
-    container = {"name": "main", "image": "train", "resources": resources if gpus else {}}
+    main = container() | {"resources": resources if gpus else {}}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -109,7 +110,7 @@ def pod(
             "annotations": said,
             "creationTimestamp": CREATED,
         },
-        "spec": {"schedulerName": scheduler, "containers": [container]},
+        "spec": {"schedulerName": scheduler, "containers": [main]},
         "status": {"phase": "Pending"},
     }
 

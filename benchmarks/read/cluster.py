@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from fourleaf.model.devices.visibility import TOLD
+
 Body = dict[str, Any]
 
 NODES_PER_LEAF = 4
@@ -103,7 +105,7 @@ def pod(name: str, gpus: int, node_name: str, job: str, index: int, scheduler: s
         resources["requests"]["nvidia.com/gpu"] = str(gpus)
     container: Body = {
         "command": ["bash", "-c", "torchrun --nnodes $N train.py --config /etc/train.yaml"],
-        "env": [{"name": f"SETTING_{i}", "value": f"value-{i}"} for i in range(12)],
+        "env": [*TOLD, *({"name": f"SETTING_{i}", "value": f"value-{i}"} for i in range(12))],
         "image": "registry.example/training:1.4",
         "imagePullPolicy": "IfNotPresent",
         "name": "train",

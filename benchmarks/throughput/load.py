@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests.controlplane.fleet import GPU, LEAF_LABEL, Fleet
+from fourleaf.k8s_bridge.cluster.memory.actors import container
+from tests.controlplane.fleet import LEAF_LABEL, Fleet
 
 NAMESPACE = "bench"
 PAIR_LABEL = "fourleaf.test/pair"
@@ -94,10 +95,9 @@ def pod(
     gpus: int = WHOLE,
 ) -> dict[str, Any]:
     """A pod of one container, which takes a whole node unless it wants fewer `gpus`."""
-    container = {"name": "main", "image": "train", "resources": {"limits": {GPU: str(gpus)}}}
     spec: dict[str, Any] = {
         "schedulerName": scheduler,
-        "containers": [container],
+        "containers": [container(gpus)],
         "restartPolicy": "Never",
         "terminationGracePeriodSeconds": 0,
     }

@@ -79,6 +79,7 @@ MEANINGS: dict[str, str] = {
     "ownerKinds[].podSets[].role": "Value of `roleLabel` that these pods have.",
     "ledger.format": "Format of the scheduler's Leases: 1 until every replica reads 2.",
     "devices.mode": "Who chooses devices: the scheduler by annotation, the kubelet, or claims.",
+    "devices.untold": "What becomes of pods that are not told their devices, in mode `env`.",
     "devices.deviceClasses": "Device classes of GPUs, which ResourceClaims are for in mode `dra`.",
 }
 """Path of a field -> its meaning. A test wants one for each field, and none for others."""

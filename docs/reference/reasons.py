@@ -13,6 +13,7 @@ ADVICE: dict[ReasonKind, str] = {
     ReasonKind.WAITS_FOR_GANG: "Nothing: it follows once the other gang has started.",
     ReasonKind.UNSUPPORTED: "Take out the field that is not supported; the message names it.",
     ReasonKind.INVALID: "Correct the field that the message names; `fourleaf lint` shows all.",
+    ReasonKind.NOT_TOLD: "Create it again while the webhook answers, which adds the variable.",
     ReasonKind.NOT_IN_BATCH: "Nothing: it comes with a later cycle; or raise `batch.size`.",
     ReasonKind.NAMESPACE_LIMIT: "Nothing, or raise the limits of the namespace in the config.",
     ReasonKind.QUOTA_EXCEEDED: "Wait for gangs of the namespace to end, or raise its quota.",

@@ -28,10 +28,24 @@ class MetadataShape(TypedDict, total=False):
     deletionGracePeriodSeconds: Any
 
 
-class ContainerShape(TypedDict, total=False):
-    """What is kept of a container."""
+class ValueSource(TypedDict, total=False):
+    """What is read of where a variable takes its value from."""
+
+    fieldRef: Any
+
+
+class Variable(TypedDict, total=False):
+    """What is read of a variable of the environment: never its value, which may be long."""
 
     name: Any
+    valueFrom: ValueSource | None
+
+
+class ContainerShape(TypedDict, total=False):
+    """What is kept of a container; of `env` one variable at most, by which it is told devices."""
+
+    name: Any
+    env: list[Variable] | None
     resources: Any
     restartPolicy: Any
     ports: Any

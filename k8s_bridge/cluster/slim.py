@@ -28,7 +28,9 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     Kind,
 )
 from fourleaf.k8s_bridge.cluster.protocol import Body, WatchEvent
+from fourleaf.model.devices.visibility import ENTRY, is_told
 from fourleaf.model.readers.pods.constraint_text import is_too_long, without_constraints
+from fourleaf.model.readers.text.sources import without_collection
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -58,7 +60,7 @@ _EVENTS: dict[Kind, _Adapter] = {
     PODS: TypeAdapter(shapes.PodEvent),
     NODES: TypeAdapter(shapes.NodeEvent),
 }
-_CONTAINER = tuple(shapes.ContainerShape.__annotations__)
+_TEMPLATE_CONTAINER = tuple(one for one in shapes.ContainerShape.__annotations__ if one != "env")
 _POD_SPEC = tuple(shapes.PodSpec.__annotations__)
 
 
@@ -78,9 +80,10 @@ def object_of(kind: Kind, content: bytes) -> Body:
 
 def page_of(kind: Kind, content: bytes) -> ListPage:
     """The part of a list in `content`. Raises `ClusterError` where it is none."""
-    body = _read(_PAGES, kind, content)
+    with without_collection():
+        body = _read(_PAGES, kind, content)
+        items = [trimmed(kind, item) for item in body.get("items") or ()]
     metadata = body.get("metadata") or {}
-    items = [trimmed(kind, item) for item in body.get("items") or ()]
     return ListPage(items, str(metadata.get("resourceVersion", "")), metadata.get("continue") or "")
 
 
@@ -187,7 +190,7 @@ def _templates(value: Any, levels: int) -> Any:
     spec = _some(value, _POD_SPEC)
     for key in ("containers", "initContainers"):
         if isinstance(spec.get(key), list):
-            spec[key] = [_some(one, _CONTAINER) for one in spec[key]]
+            spec[key] = [_some(one, _TEMPLATE_CONTAINER) for one in spec[key]]
     _share_spec(spec)
     return spec
 
@@ -205,9 +208,20 @@ def _share_spec(spec: Any) -> None:
     tied = [v for v in volumes or () if "persistentVolumeClaim" in v or "ephemeral" in v]
     if tied:
         spec["volumes"] = tied
+    for key in ("containers", "initContainers"):
+        if isinstance(spec.get(key), list):
+            spec[key] = [_with_little_env(one) for one in spec[key]]
     for key, value in spec.items():
         if isinstance(value, dict | list):
             spec[key] = _shared(value)
+
+
+def _with_little_env(container: Any) -> Any:
+    """`container` without its environment but for how it is told its devices, where it is."""
+    if not isinstance(container, dict) or "env" not in container:
+        return container
+    kept = {key: value for key, value in container.items() if key != "env"}
+    return {**kept, "env": [ENTRY]} if is_told(container) else kept
 
 
 def _drop_settled(spec: Any, status: Any) -> None:

@@ -14,6 +14,7 @@ from fourleaf.k8s_bridge.relocation.records import UNWANTED, Leaver, Purpose, Re
 from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Placement
 from fourleaf.model.readers.pods.pods import NO_INDEX
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.resources import counted
 
 
@@ -103,6 +104,8 @@ def _may_go(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> tu
 def _seated(one: Relocation, gang: Gang, view: ClusterView) -> RelocationStep:
     """The placement, once all members that the seats are for have come and the seats are free."""
     waiting = [pod for role in gang.roles for pod in role.pods]
+    if gang.hold is not None and gang.hold.kind == ReasonKind.NOT_TOLD:
+        return REST
     if len(waiting) > len(one.seats):
         return RelocationStep(over=True, why="more members are missing than it has places for")
     if len(waiting) < len(one.seats) or not view.fits(one):

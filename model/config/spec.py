@@ -198,11 +198,13 @@ class Devices(Section):
 
     `env`: the scheduler does, and says so to the pod by an annotation. `count`: the kubelet's
     device plugin does, and the scheduler counts. `dra`: the scheduler does, and writes it into
-    the pod's ResourceClaims. `device_classes` are those of GPUs; ResourceClaims for devices of all
-    other classes are honoured whatever the mode.
+    the pod's ResourceClaims. `untold`: what becomes in mode `env` of pods with GPUs whose
+    containers do not look into that annotation. `device_classes` are those of GPUs; ResourceClaims
+    for devices of all other classes are honoured whatever the mode.
     """
 
     mode: Literal["env", "count", "dra"] = "env"
+    untold: Literal["hold", "bind"] = "hold"
     device_classes: tuple[DeviceClassName, ...] = ("gpu.nvidia.com", "gpu.amd.com")
 
 

@@ -14,6 +14,7 @@ class ReasonKind(StrEnum):
     WAITS_FOR_GANG = "WaitsForGang"
     UNSUPPORTED = "Unsupported"
     INVALID = "Invalid"
+    NOT_TOLD = "NotTold"
     NOT_IN_BATCH = "NotInBatch"
     NAMESPACE_LIMIT = "NamespaceLimit"
     QUOTA_EXCEEDED = "QuotaExceeded"

@@ -74,6 +74,8 @@ def cause(reason: Reason) -> str:  # noqa: C901 - one arm per kind of reason
             return detail or "asks for something that cannot be honoured"
         case ReasonKind.INVALID:
             return _with("cannot be planned as written", detail)
+        case ReasonKind.NOT_TOLD:
+            return _with("its containers would not be told which devices are theirs", detail)
         case ReasonKind.NOT_IN_BATCH:
             return _with("not in this batch", _batch(count) or detail)
         case ReasonKind.NAMESPACE_LIMIT:

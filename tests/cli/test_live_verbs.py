@@ -13,6 +13,7 @@ import pytest
 import yaml
 from typer.testing import Result
 
+from fourleaf.model.devices.visibility import ENTRY
 from tests.cli.conftest import Run
 from tests.controlplane.api import Api
 from tests.controlplane.fixtures import (  # noqa: F401 - fixtures by name
@@ -53,7 +54,7 @@ def pod(name: str, gpus: int, leaf: str = "", **annotations: str) -> dict[str, A
         "name": "main",
         "image": "train",
         "command": ["sh", "-c", HIDDEN],
-        "env": [{"name": "TOKEN", "value": HIDDEN}],
+        "env": [ENTRY, {"name": "TOKEN", "value": HIDDEN}],
         "resources": {"limits": {"nvidia.com/gpu": str(gpus)}},
     }
     spec: dict[str, Any] = {

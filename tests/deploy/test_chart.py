@@ -141,6 +141,10 @@ def test_the_config_of_the_values_is_the_one_in_force() -> None:
     bounds = ours.namespaces["*"]
     assert (bounds.max_gangs, bounds.max_solve_seconds) == (100, 5.0)
     assert ours.model_copy(update={"namespaces": {}}) == Spec()
+    for set_, untold in (("", "bind"), (",config.devices.untold=hold", "hold")):
+        (one,) = of(made(f"--set=webhook.enabled=false{set_}"), "ConfigMap")
+        spec = Spec.model_validate(yaml.safe_load(one["data"]["config.yaml"])["spec"])
+        assert spec.devices.untold == untold
     (one,) = of(made("--set=config.batch.size=7,config.topology.preset=gke"), "ConfigMap")
     spec = Spec.model_validate(yaml.safe_load(one["data"]["config.yaml"])["spec"])
     assert (spec.batch.size, spec.topology.preset) == (7, "gke")

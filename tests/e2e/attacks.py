@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from fourleaf.k8s_bridge.cluster.memory.actors import container
 from tests.controlplane.api import JSON, MERGE_PATCH, STRATEGIC_PATCH, Api
 
 DEVICES = "alloc.gpu.scheduling/devices"
@@ -57,10 +58,10 @@ def pod(
     name: str, gpus: str = "", scheduler: str = "topology-aware-scheduler", **spec: Any
 ) -> Body:
     """A pod of one container, with GPUs where `gpus` says how many."""
-    container: Body = {"name": "main", "image": "train"}
+    main = container()
     if gpus:
-        container["resources"] = {"limits": {"nvidia.com/gpu": gpus}}
-    whole = {"schedulerName": scheduler, "containers": [container], **spec}
+        main["resources"] = {"limits": {"nvidia.com/gpu": gpus}}
+    whole = {"schedulerName": scheduler, "containers": [main], **spec}
     return {"metadata": {"name": name}, "spec": whole}
 
 

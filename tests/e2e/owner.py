@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from fourleaf.k8s_bridge.cluster.memory.actors import container
 from tests.controlplane.api import Api, ApiError
 from tests.controlplane.fixtures import Plane
-from tests.controlplane.fleet import GPU
 
 INDEX = "apps.kubernetes.io/pod-index"
 JOB_INDEX = "batch.kubernetes.io/job-completion-index"
@@ -90,7 +90,7 @@ def taker(node: str) -> dict[str, Any]:
 
 
 def _whole_node(image: str) -> dict[str, Any]:
-    return {"name": "main", "image": image, "resources": {"limits": {GPU: "8"}}}
+    return container(8) | {"image": image}
 
 
 @dataclass(slots=True)

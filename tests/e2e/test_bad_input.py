@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from fourleaf.k8s_bridge.cluster.memory.actors import container
 from fourleaf.model.crds.definitions import definitions
 from tests.controlplane.api import Api, ApiError
 from tests.controlplane.fixtures import Plane
@@ -154,8 +155,8 @@ def node(api: Api) -> str:
 def pod(name: str, bad: Bad, **spec: Any) -> dict[str, Any]:
     """A pod as the case has it."""
     limits = {} if bad.gpus is None else {"nvidia.com/gpu": str(bad.gpus)}
-    container = {"name": "main", "image": "train", "resources": {"limits": limits}}
-    whole = {"schedulerName": "topology-aware-scheduler", "containers": [container]} | spec
+    main = container() | {"resources": {"limits": limits}}
+    whole = {"schedulerName": "topology-aware-scheduler", "containers": [main]} | spec
     return {"metadata": {"name": name, "annotations": bad.annotations}, "spec": whole}
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from fourleaf.k8s_bridge.cluster.memory.actors import container
 from tests.controlplane.api import Api
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import Fleet, create_fleet
@@ -131,7 +132,7 @@ def submit(
             "schedulerName": scheduler_name,
             "terminationGracePeriodSeconds": 0,
             "resourceClaims": [{"name": "channel", **source}],
-            "containers": [{"name": "main", "image": "train", "resources": resources}],
+            "containers": [container() | {"resources": resources}],
         }
         body = {"metadata": {"name": f"{name}-{i}", "annotations": said}, "spec": spec}
         api.create(f"/api/v1/namespaces/{namespace}/pods", body)

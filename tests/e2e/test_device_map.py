@@ -22,6 +22,14 @@ AKS = "aks-workerpool-25338008-vmss00000"
 NUMBERS = (0, 1, 3, 4, 5)
 """Nodes of four devices each; the documented maps name all but the last."""
 TIDY = 60.0
+UNTOLD = {
+    "metadata": {"name": "topology-scheduler-config"},
+    "data": {
+        "config.yaml": "apiVersion: topology.scheduler/v1alpha1\nkind: SchedulerConfig\n"
+        "spec: {devices: {untold: bind}}\n"
+    },
+}
+"""The config of a cluster on which nobody puts the variable into pods."""
 DOCUMENTED = {
     0: (f"{AKS}0", "0,1"),
     1: (f"{AKS}1", "2"),
@@ -37,7 +45,7 @@ def scheduled(
     """The nodes of the documented maps, controllers, kubelets, and one replica.
 
     No label of the nodes names a leaf: so AKS makes them. The replica runs under its own account,
-    with its rights and the admission policies that ship.
+    with its rights and the admission policies that ship. No webhook runs, which the config says.
     """
     plane = module_control_plane
     if plane.managed:
@@ -51,6 +59,7 @@ def scheduled(
     folder = tmp_path_factory.mktemp("replica")
     with plane.api() as api:
         made = install(api, RBAC / "scheduler.yaml", *POLICIES)
+        api.create("/api/v1/namespaces/kube-system/configmaps", UNTOLD)
         kubeconfig = account(plane, SCHEDULER, folder)
         with Replica(plane, "admin", folder, kubeconfig=kubeconfig) as replica:
             eventually(lambda: replica.leads, "the replica leads")

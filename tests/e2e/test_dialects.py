@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from fourleaf.k8s_bridge.cluster.memory.actors import container
 from tests.controlplane.api import Api
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import Fleet, create_fleet
@@ -51,14 +52,9 @@ def api(module_control_plane: Plane) -> Iterator[Api]:
 
 def template(gpus: int, **labels: str) -> dict[str, Any]:
     """A pod template of one container with GPUs."""
-    container = {
-        "name": "main",
-        "image": "train",
-        "resources": {"limits": {"nvidia.com/gpu": str(gpus)}},
-    }
     spec = {
         "schedulerName": "topology-aware-scheduler",
-        "containers": [container],
+        "containers": [container(gpus)],
         "restartPolicy": "Never",
     }
     return {"metadata": {"labels": labels}, "spec": spec}

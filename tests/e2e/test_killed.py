@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from fourleaf.k8s_bridge.cluster.memory.actors import container
 from tests.controlplane.api import Api
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import Fleet, create_fleet
@@ -57,13 +58,7 @@ def submit(api: Api, namespace: str) -> list[str]:
             "spec": {
                 "schedulerName": "topology-aware-scheduler",
                 "terminationGracePeriodSeconds": 0,
-                "containers": [
-                    {
-                        "name": "main",
-                        "image": "train",
-                        "resources": {"limits": {"nvidia.com/gpu": "8"}},
-                    }
-                ],
+                "containers": [container(8)],
             },
         }
         api.create(f"/api/v1/namespaces/{namespace}/pods", body)

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from fourleaf.k8s_bridge.cluster.memory.actors import container
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS
 from fourleaf.k8s_bridge.relocation.records import UNWANTED
 from tests.controlplane.api import Api
@@ -41,11 +42,10 @@ def powered(own_control_plane: ControlPlane) -> Iterator[tuple[ControlPlane, Pow
 
 def job(name: str, size: int) -> dict[str, Any]:
     """An Indexed Job whose pods take whole nodes."""
-    limits = {"nvidia.com/gpu": "8"}
     pod = {
         "schedulerName": "topology-aware-scheduler",
         "restartPolicy": "Never",
-        "containers": [{"name": "main", "image": "train", "resources": {"limits": limits}}],
+        "containers": [container(8)],
     }
     return {
         "apiVersion": "batch/v1",

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from fourleaf.k8s_bridge.cluster.memory.actors import container
 from tests.controlplane.api import MERGE_PATCH, Api, ApiError
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import Fleet, create_fleet
@@ -86,12 +87,11 @@ class Stage:
         """A gang of whole-node pods arrives."""
         self.gangs[gang] = size
         marks = {"topology.scheduler/gang": gang, "topology.scheduler/gang-size": str(size)}
-        limits = {"limits": {"nvidia.com/gpu": "8"}}
         for index in range(size):
             spec = {
                 "schedulerName": "topology-aware-scheduler",
                 "terminationGracePeriodSeconds": 0,
-                "containers": [{"name": "main", "image": "train", "resources": limits}],
+                "containers": [container(8)],
             }
             metadata = {"name": f"{gang}-{index}", "annotations": marks}
             self.api.create(self._pods, {"metadata": metadata, "spec": spec})

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from fourleaf.k8s_bridge.cluster.memory.actors import container
 from tests.controlplane.api import Api
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import Fleet, create_fleet
@@ -77,12 +78,10 @@ def submit(api: Api, namespace: str, name: str, size: int) -> None:
     """A gang of which pod i uses the claim `name-i`."""
     for i in range(size):
         said = {"topology.scheduler/gang": name, "topology.scheduler/gang-size": str(size)}
-        limits = {"nvidia.com/gpu": "8"}
-        container = {"name": "main", "image": "train", "resources": {"limits": limits}}
         used = {"name": "data", "persistentVolumeClaim": {"claimName": f"{name}-{i}"}}
         spec = {
             "schedulerName": "topology-aware-scheduler",
-            "containers": [container],
+            "containers": [container(8)],
             "volumes": [used],
         }
         body = {"metadata": {"name": f"{name}-{i}", "annotations": said}, "spec": spec}

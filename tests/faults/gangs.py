@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from fourleaf.k8s_bridge.cluster.memory.actors import container
+
 SCHEDULER = "topology-aware-scheduler"
 PREFIX = "topology.scheduler"
 
@@ -26,13 +28,12 @@ class Gang:
     def body(self, i: int, **annotations: str) -> dict[str, Any]:
         """Pod number `i`."""
         gang = {f"{PREFIX}/gang": self.name, f"{PREFIX}/gang-size": str(self.pods)}
-        limits = {"nvidia.com/gpu": str(self.gpus)}
         return {
             "metadata": {"name": self.names[i], "annotations": {**gang, **annotations}},
             "spec": {
                 "schedulerName": SCHEDULER,
                 "terminationGracePeriodSeconds": 0,
                 "restartPolicy": "Never",
-                "containers": [{"name": "main", "image": "t", "resources": {"limits": limits}}],
+                "containers": [container(self.gpus)],
             },
         }

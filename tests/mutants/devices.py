@@ -32,6 +32,14 @@ DEVICES = (
         "tests/model/readers/nodes/test_devices.py::test_one_agent_takes_no_other_nodes_out",
     ),
     Mutant(
+        "devices: pods that were not told",
+        "a pod is bound with some devices of a node and sees all of them",
+        "model/readers/gangs/holds.py",
+        "if pod.untold and pod.request.gpus:",
+        "if pod.untold and not pod.request:",
+        f"{TESTS}::test_a_pod_that_was_not_told_is_bound_when_it_is_created_again",
+    ),
+    Mutant(
         "devices: unknown holders",
         "a pod with demands gets devices that somebody holds of whom nobody knows which",
         "model/snapshot.py",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fourleaf.k8s_bridge.cluster.kinds import JOBS, PODS
-from fourleaf.k8s_bridge.cluster.memory.actors import OURS
+from fourleaf.k8s_bridge.cluster.memory.actors import OURS, container
 from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Body
@@ -15,13 +15,11 @@ INDEX = "batch.kubernetes.io/job-completion-index"
 
 def job(name: str, size: int, gpus: int = 8, **annotations: str) -> Body:
     """An Indexed Job of `size` pods at once, each with `gpus` GPUs, for our scheduler."""
-    limits = {"nvidia.com/gpu": str(gpus)} if gpus else {}
-    container = {"name": "main", "image": "train", "resources": {"limits": limits}}
     template = {
         "metadata": {"annotations": annotations},
         "spec": {
             "schedulerName": OURS,
-            "containers": [container],
+            "containers": [container(gpus)],
             "terminationGracePeriodSeconds": 30,
         },
     }

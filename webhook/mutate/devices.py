@@ -13,11 +13,11 @@ or a driver hands devices out (`dra`), nothing is added: they number a container
 
 from __future__ import annotations
 
+from fourleaf.model.devices.visibility import TOLD
 from fourleaf.model.readers.objects.manifest import Body
 from fourleaf.webhook.answers import Patch
 from fourleaf.webhook.containers import Container, listed, new_containers, spec_of
 from fourleaf.webhook.settings import Settings
-from fourleaf.webhook.visibility import TOLD
 
 
 def tell_devices(pod: Body, before: Body | None, settings: Settings) -> Patch:

@@ -6,9 +6,9 @@ CUDA_VISIBLE_DEVICES is set over by `env`, the others are not, and a warning say
 
 from __future__ import annotations
 
+from fourleaf.model.devices.visibility import CUDA, ORDER, VARIABLES, is_ours
 from fourleaf.webhook.containers import Container, listed
 from fourleaf.webhook.validate.review_subject import PodSubject
-from fourleaf.webhook.visibility import CUDA, ORDER, VARIABLES, is_ours
 
 
 def check_variables(subject: PodSubject) -> None:

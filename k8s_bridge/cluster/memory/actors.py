@@ -11,6 +11,7 @@ from fourleaf.k8s_bridge.cluster.memory.names import NameGenerator
 from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
+from fourleaf.model.devices.visibility import ENTRY
 
 SPINE = "fabric.topograph.run/tier-1"
 LEAF = "fabric.topograph.run/tier-0"
@@ -46,10 +47,14 @@ def nodes(spines: int, leaves: int, size: int, gpus: int = 8) -> list[Body]:
 
 def pod(name: str, gpus: int = 8, scheduler: str = OURS, **metadata: Any) -> Body:
     """A pod for our scheduler, of one container with `gpus` GPUs."""
-    limits = {"nvidia.com/gpu": str(gpus)} if gpus else {}
-    container = {"name": "main", "image": "train", "resources": {"limits": limits}}
-    spec = {"schedulerName": scheduler, "containers": [container]}
+    spec = {"schedulerName": scheduler, "containers": [container(gpus)]}
     return {"metadata": {"name": name, **metadata}, "spec": spec}
+
+
+def container(gpus: int = 0) -> Body:
+    """A container with `gpus` GPUs that is told which they are, as the webhook leaves it."""
+    limits = {"nvidia.com/gpu": str(gpus)} if gpus else {}
+    return {"name": "main", "image": "train", "resources": {"limits": limits}, "env": [ENTRY]}
 
 
 def gang(name: str, size: int, gpus: int = 8, **annotations: str) -> list[Body]:

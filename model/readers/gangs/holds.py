@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fourleaf.model.devices.visibility import CUDA, FIELD_PATH
 from fourleaf.model.gang import (
     MOST_CLAIMING_MEMBERS,
     MOST_MEMBERS,
@@ -47,6 +48,8 @@ def hold_of(
             return Hold(ReasonKind.UNSUPPORTED, what, (), (pod.advice or f"Remove {field}.",))
         if pod.volumes.hold is not None:
             return pod.volumes.hold
+        if pod.untold and pod.request.gpus:
+            return _not_told(pod)
         if pod.annotation(REQUIRED_TOPOLOGY) is not None:
             return unsupported(pod.manifest, field_of(REQUIRED_TOPOLOGY))
     if need.hold is not None:
@@ -78,6 +81,16 @@ def hold_of(
             ("Resume it." if gated[0].suspended else "Remove the scheduling gates.",),
         )
     return None
+
+
+def _not_told(pod: Pod) -> Hold:
+    """What keeps a pod back that came while no webhook answered: it would see all devices."""
+    what = f"{pod.manifest.title}: container {pod.untold} does not take {CUDA} from {FIELD_PATH}"
+    advice = (
+        "Create it again while the webhook answers, which adds the variable.",
+        "Where no webhook is to run, set spec.devices.untold to bind.",
+    )
+    return Hold(ReasonKind.NOT_TOLD, what, (), advice)
 
 
 def _without_owner(namespace: str, owner: OwnerRef, replaced: bool) -> Hold:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.crds.claim import CLAIM
+from fourleaf.model.devices.visibility import untold
 from fourleaf.model.readers.gangs.dialects import Dialect, membership
 from fourleaf.model.readers.gangs.drafts import Draft, Gangs, by_rank
 from fourleaf.model.readers.gangs.durations import ends_of
@@ -89,11 +90,15 @@ def read_gang(
     members = by_rank(pods)
     for pod in members:
         _fill(pod, situation)
-    if situation.spec.devices.mode != "dra":
+    devices = situation.spec.devices
+    if devices.mode != "dra":
         _ask_for_devices(members, situation)
+    for pod in members:
+        holds = devices.mode == "env" and devices.untold == "hold"
+        pod.untold = untold(pod.spec) if holds and pod.waits and pod.admitted else ""
     _claim_devices(members, situation)
     for pod in _live(members, situation):
-        settle(pod, situation.spec.devices.mode, situation.whole)
+        settle(pod, devices.mode, situation.whole)
     gangs = Gangs(situation.spec, sizes, situation.names, situation.mixed, situation.now)
     drafts = gangs.drafts(identity, members)
     for pod in members:

@@ -62,8 +62,9 @@ class Pod:
     `reached` the nodes that reach what they have already; `unsupported` names what of them cannot
     be honoured, "" where there is nothing, and `advice` says what to do about that, "" for leaving
     it out; `volumes` what its PersistentVolumeClaims demand, `attached` those that its node
-    attaches. A `stale` pod is to be read anew before it counts again: something that is wrong with
-    it was found before anything listened.
+    attaches; `untold` is a container that would not learn its devices, "" for none. A `stale` pod
+    is to be read anew before it counts again: something that is wrong with it was found before
+    anything listened.
     """
 
     manifest: Manifest
@@ -98,6 +99,7 @@ class Pod:
     advice: str = ""
     volumes: VolumeWants = NO_VOLUMES
     attached: tuple[AttachedVolume, ...] = ()
+    untold: str = ""
 
     @property
     def namespace(self) -> str:
@@ -134,6 +136,11 @@ class Pod:
     def waits(self) -> bool:
         """Whether the pod has yet to be placed."""
         return not self.node and not self.finished and not self.terminating
+
+    @property
+    def admitted(self) -> bool:
+        """Whether an API server has taken the pod, so that webhooks have changed it by now."""
+        return bool(part_of(self.manifest.body, "metadata").get("uid"))
 
     @property
     def gated(self) -> bool:

@@ -22,6 +22,7 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     Kind,
 )
 from fourleaf.k8s_bridge.cluster.slim import LAST_APPLIED, MOST_LEVELS, event_of, object_of, page_of
+from fourleaf.model.devices.visibility import CUDA, ENTRY, TOLD, untold
 from fourleaf.model.readers import InputReading, Source, read
 from tests.model.readers import made as objects
 
@@ -153,12 +154,38 @@ def test_what_nobody_reads_goes() -> None:
     slim = object_of(PODS, whole)
     assert len(orjson.dumps(slim)) * 4 < len(whole)
     (container,) = slim["spec"]["containers"]
-    assert set(container) == {"name", "resources", "ports"}
+    assert set(container) == {"name", "resources", "ports", "env"}
+    assert container["env"] == [ENTRY]
     assert "volumes" not in slim["spec"]
     assert "containerStatuses" not in slim["status"]
     assert "managedFields" not in slim["metadata"]
     assert LAST_APPLIED not in slim["metadata"]["annotations"]
     assert {c["type"] for c in slim["status"]["conditions"]} >= {"Ready", "PodScheduled"}
+
+
+@pytest.mark.parametrize(
+    ("env", "told"),
+    [
+        ([*TOLD, {"name": "A", "value": "x" * 999}], True),
+        ([{"name": "A", "value": "x"}], False),
+        ([{"name": CUDA, "value": "0,1"}], False),
+        ([ENTRY, {"name": CUDA, "value": "0,1"}], False),
+        ([{"name": CUDA, "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}], False),
+        ([{"name": CUDA, "valueFrom": {"configMapKeyRef": {"name": "m", "key": "k"}}}], False),
+        ([{"name": "A", "valueFrom": ENTRY["valueFrom"]}], False),
+        (None, False),
+    ],
+)
+def test_of_the_environment_only_the_devices_are_kept(env: list[Body] | None, told: bool) -> None:
+    """One variable, the same for all pods that the webhook has seen, and only where it counts."""
+    body = objects.pod()
+    body["spec"]["initContainers"] = [{"name": "first", "env": [ENTRY]}]
+    body["spec"]["containers"][0]["env"] = env
+    kept = _slim(PODS, copy.deepcopy(body))["spec"]
+    assert kept["initContainers"] == [{"name": "first", "env": [ENTRY]}]
+    (container,) = kept["containers"]
+    assert container.get("env") == ([ENTRY] if told else None)
+    assert untold(kept) == untold(body["spec"]) == ("" if told else "main")
 
 
 def test_constraints_that_are_too_long_are_not_kept() -> None:

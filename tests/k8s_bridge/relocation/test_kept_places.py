@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.kinds import JOBS, LEASES, NODES
-from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace
+from fourleaf.k8s_bridge.cluster.kinds import JOBS, LEASES, NODES, PODS
+from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, container
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
 from fourleaf.k8s_bridge.relocation.repair import DRAIN
+from fourleaf.model.devices.visibility import ENTRY
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 from tests.twins.jobs import job
 
@@ -63,5 +64,26 @@ async def test_a_place_that_no_longer_suits_is_given_up(change: str) -> None:
         assert len(places) == 2
         assert kept not in places.values()
         assert not (await bench.cluster.list(LEASES, "kube-system", RELOCATIONS)).items
+    finally:
+        await bench.stop()
+
+
+async def test_a_member_that_was_not_told_takes_no_place_that_is_kept() -> None:
+    """The webhook was away when it came: its place goes to the next one, which has the variable."""
+    bench = Bench(1, 1)
+    try:
+        step = bench.jobs.step
+        kept = await drained(bench)
+        for said in ({}, {"env": [ENTRY]}):
+            main = {key: value for key, value in container(8).items() if key != "env"} | said
+            template = {"template": {"spec": {"containers": [main]}}}
+            await bench.cluster.patch(JOBS, Target(TEAM, "g"), {"spec": template})
+            bench.jobs.step = step  # type: ignore[method-assign]
+            await bench.clock.advance(5)
+            assert (kept in (await bench.places("g")).values()) == bool(said)
+            for body in await bench.pods("g"):
+                if not body["spec"].get("nodeName"):
+                    assert "NotTold: " in str(body["status"]["conditions"])
+                    await bench.cluster.delete(PODS, Target(TEAM, body["metadata"]["name"]))
     finally:
         await bench.stop()

@@ -88,6 +88,23 @@ async def test_a_map_decides_node_and_numbers(bench: Bench) -> None:
     }
 
 
+async def test_a_pod_that_was_not_told_is_bound_when_it_is_created_again(bench: Bench) -> None:
+    """It came while the webhook was away, and says so; the next one has the variable."""
+    await bench.start()
+    untold = pod("p", 1)
+    del untold["spec"]["containers"][0]["env"]
+    await submit(bench.cluster, TEAM, [untold])
+    await bench.clock.advance(3)
+    assert await devices(bench) == {}
+    why = await bench.condition("p")
+    assert why.startswith("NotTold: its containers would not be told which devices are theirs")
+    assert "To unblock: Create it again while the webhook answers" in why
+    await bench.cluster.delete(PODS, Target(TEAM, "p"))
+    await submit(bench.cluster, TEAM, [pod("p", 1)])
+    await bench.clock.advance(3)
+    assert (await devices(bench)).keys() == {"p"}
+
+
 async def test_a_device_that_is_mapped_twice_is_given_once(bench: Bench) -> None:
     """The second pod waits and says so, and comes when the first is gone."""
     await bench.start()

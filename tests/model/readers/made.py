@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from fourleaf.model.devices.visibility import ENTRY
 from fourleaf.model.readers import InputReading, Source, read
 
 Body = dict[str, Any]
@@ -27,8 +28,11 @@ def node(name: str = "n1", leaf: str | None = "leaf-1", spine: str = "s1", **fie
 
 
 def pod_spec(gpus: Any = 8, **fields: Any) -> Body:
-    """Make a pod spec for our scheduler with one container of `gpus` GPUs (None: no amounts)."""
-    container: Body = {"name": "main"}
+    """Make a pod spec for our scheduler with one container of `gpus` GPUs (None: no amounts).
+
+    The container is told its devices, as the webhook leaves it.
+    """
+    container: Body = {"name": "main", "env": [ENTRY]}
     if gpus is not None:
         container["resources"] = {"limits": {"nvidia.com/gpu": gpus}}
     return {"schedulerName": OURS, "containers": [container]} | fields

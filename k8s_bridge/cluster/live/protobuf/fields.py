@@ -18,6 +18,7 @@ from fourleaf.k8s_bridge.cluster.live.protobuf.wire import (
     texts,
     truth,
 )
+from fourleaf.model.devices.visibility import CUDA
 
 _OWNER = (
     text(1, "kind"),
@@ -79,8 +80,13 @@ _PORT = (
     text(4, "protocol"),
     text(5, "hostIP"),
 )
+_VARIABLE = (
+    text(1, "name"),
+    one(3, "valueFrom", one(1, "fieldRef", text(1, "apiVersion"), text(2, "fieldPath"))),
+)
 _CONTAINER = (
     text(1, "name"),
+    many(7, "env", *_VARIABLE, about=CUDA.encode()),
     many(6, "ports", *_PORT),
     one(8, "resources", *_RESOURCES),
     text(24, "restartPolicy"),

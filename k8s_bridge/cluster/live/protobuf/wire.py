@@ -24,6 +24,8 @@ Schema = Mapping[int, Take]
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _REMEMBERED = 1024
 """Objects of one field that are remembered: pods of one owner have the same containers."""
+_LONGEST_REMEMBERED = 16 * 1024
+"""Bytes of such an object: what is longer takes more memory to remember than time to read."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -126,8 +128,11 @@ def one(number: int, name: str, *fields: tuple[int, Take]) -> tuple[int, Take]:
     return number << 3 | _BYTES, take
 
 
-def many(number: int, name: str, *fields: tuple[int, Take]) -> tuple[int, Take]:
-    """A list of objects; those of equal bytes are one, and are read once."""
+def many(number: int, name: str, *fields: tuple[int, Take], about: bytes = b"") -> tuple[int, Take]:
+    """A list of objects; those of equal bytes are one, and are read once unless they are long.
+
+    Of those that do not hold the bytes `about` nothing is read.
+    """
     schema = dict(fields)
 
     @lru_cache(maxsize=_REMEMBERED)
@@ -135,7 +140,12 @@ def many(number: int, name: str, *fields: tuple[int, Take]) -> tuple[int, Take]:
         return message(schema, data, 0, len(data))
 
     def take(found: Body, data: bytes, at: int, end: int) -> None:
-        found.setdefault(name, []).append(read(data[at:end]))
+        if about and data.find(about, at, end) < 0:
+            return
+        if end - at > _LONGEST_REMEMBERED:
+            found.setdefault(name, []).append(message(schema, data, at, end))
+        else:
+            found.setdefault(name, []).append(read(data[at:end]))
 
     return number << 3 | _BYTES, take
 

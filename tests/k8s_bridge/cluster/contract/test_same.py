@@ -6,6 +6,7 @@ from typing import Any
 
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
+from fourleaf.model.devices.visibility import CUDA, ENTRY
 from tests.k8s_bridge.cluster.contract.bench import Bench, target, watched
 
 _TERM = {
@@ -23,6 +24,7 @@ _NODE_TERM = {
     "matchExpressions": [{"key": "zone", "operator": "NotIn", "values": ["z1", ""]}],
     "matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}],
 }
+_SECRET = {"name": "B", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _RICH: dict[str, Any] = {
@@ -49,12 +51,13 @@ _RICH: dict[str, Any] = {
             "name": "main",
             "image": "train",
             "ports": [{"name": "web", "containerPort": 8080, "hostPort": 8080, "protocol": "UDP"}],
+            "env": [ENTRY, {"name": "A", "value": "CUDA_VISIBLE_DEVICES"}, _SECRET],
             "resources": {
                 "limits": {"nvidia.com/gpu": "8", "cpu": "1500m"},
                 "requests": {"nvidia.com/gpu": "8", "cpu": "0.5"},
             },
         },
-        {"name": "plain", "image": "train"},
+        {"name": "plain", "image": "train", "env": [{"name": CUDA, "value": "0"}]},
     ],
     "tolerations": [
         {"key": "gpu", "operator": "Equal", "value": "yes", "effect": "NoSchedule"},

@@ -9,7 +9,9 @@ import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, Gone
 from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.live.protobuf.fields import POD
 from fourleaf.k8s_bridge.cluster.live.protobuf.frames import PROTOBUF, frames, pod_event_of
+from fourleaf.k8s_bridge.cluster.live.protobuf.wire import message
 from tests.k8s_bridge.cluster.live.server import answer, serving
 
 
@@ -17,6 +19,11 @@ def _field(number: int, content: bytes) -> bytes:
     """Write a field of bytes, of fewer than 128."""
     assert len(content) < 128
     return bytes([number << 3 | 2, len(content)]) + content
+
+
+def _varint(number: int) -> bytes:
+    """Write a number of at least 128 and less than 2**21."""
+    return bytes([number & 127 | 128, number >> 7 & 127 | 128, number >> 14])
 
 
 def _wrapped(content: bytes) -> bytes:
@@ -78,6 +85,17 @@ def test_what_is_no_event(frame: bytes) -> None:
     """Groups, numbers without an end, and objects that are not wrapped are errors."""
     with pytest.raises(ClusterError, match="not what the API says"):
         pod_event_of(frame)
+
+
+def test_long_containers_are_not_remembered() -> None:
+    """Else a thousand of one tenant would take as much memory as they take to write down."""
+    long = b"".join(_field(7, _field(1, b"V") + _field(2, b"x" * 100)) for _ in range(200))
+    container = _field(1, b"main") + long
+    spec = b"\x12" + _varint(len(container)) + container
+    pods = [message(POD, one, 0, len(one)) for one in [b"\x12" + _varint(len(spec)) + spec] * 2]
+    assert pods[0] == pods[1] == {"spec": {"containers": [{"name": "main"}]}}
+    one, other = (pod["spec"]["containers"][0] for pod in pods)
+    assert one is not other
 
 
 def test_text_that_is_none() -> None:

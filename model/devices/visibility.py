@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fourleaf.model.devices.held_devices import DEVICES
@@ -28,7 +29,7 @@ TOLD = (ENTRY, ORDER)
 """What every container of ours is told."""
 
 
-def is_ours(entry: dict[str, Any]) -> bool:
+def is_ours(entry: Mapping[str, Any]) -> bool:
     """Whether an entry of `env` takes its value from the scheduler's annotation alone."""
     source = entry.get("valueFrom")
     if entry.get("name") != CUDA or entry.get("value") or not isinstance(source, dict):
@@ -40,3 +41,26 @@ def is_ours(entry: dict[str, Any]) -> bool:
         and reference.get("fieldPath") == FIELD_PATH
         and reference.get("apiVersion", "v1") == "v1"
     )
+
+
+def is_told(container: Mapping[str, Any]) -> bool:
+    """Whether a container takes its list of devices from the scheduler's annotation alone.
+
+    Where `env` names a variable twice, the last one counts, so each has to be that.
+    """
+    env = container.get("env")
+    if not isinstance(env, list):
+        return False
+    named = [one for one in env if isinstance(one, dict) and one.get("name") == CUDA]
+    return bool(named) and all(map(is_ours, named))
+
+
+def untold(spec: Mapping[str, Any]) -> str:
+    """The first container in the spec of a pod that is not told its devices, "" where all are."""
+    return next((str(one.get("name")) for one in _containers(spec) if not is_told(one)), "")
+
+
+def _containers(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for key in ("containers", "initContainers"):
+        listed = spec.get(key)
+        yield from (one for one in listed or () if isinstance(one, dict))
