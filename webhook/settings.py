@@ -31,11 +31,6 @@ class Settings:
         return self.spec.devices.mode == "env"
 
     @property
-    def chooses_devices(self) -> bool:
-        """Whether the scheduler picks the devices, and not the node's device plugin."""
-        return self.spec.devices.mode != "count"
-
-    @property
     def scheduler_name(self) -> str:
         """The scheduler that GPU pods get where a namespace asks for it."""
         return self.spec.scheduler_names[0]

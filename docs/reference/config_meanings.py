@@ -80,6 +80,7 @@ MEANINGS: dict[str, str] = {
     "ledger.format": "Format of the scheduler's Leases: 1 until every replica reads 2.",
     "devices.mode": "Who chooses devices: the scheduler by annotation, the kubelet, or claims.",
     "devices.untold": "What becomes of pods that are not told their devices, in mode `env`.",
+    "devices.requireLimits": "Whether annotations give GPUs only to pods with as many in limits.",
     "devices.deviceClasses": "Device classes of GPUs, which ResourceClaims are for in mode `dra`.",
 }
 """Path of a field -> its meaning. A test wants one for each field, and none for others."""

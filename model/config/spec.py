@@ -199,12 +199,14 @@ class Devices(Section):
     `env`: the scheduler does, and says so to the pod by an annotation. `count`: the kubelet's
     device plugin does, and the scheduler counts. `dra`: the scheduler does, and writes it into
     the pod's ResourceClaims. `untold`: what becomes in mode `env` of pods with GPUs whose
-    containers do not look into that annotation. `device_classes` are those of GPUs; ResourceClaims
-    for devices of all other classes are honoured whatever the mode.
+    containers do not look into that annotation. `require_limits`: device maps, GpuClaims and
+    `gpu-count` give no GPUs to pods whose containers ask for none. `device_classes` are those of
+    GPUs; ResourceClaims for devices of all other classes are honoured whatever the mode.
     """
 
     mode: Literal["env", "count", "dra"] = "env"
     untold: Literal["hold", "bind"] = "hold"
+    require_limits: bool = False
     device_classes: tuple[DeviceClassName, ...] = ("gpu.nvidia.com", "gpu.amd.com")
 
 

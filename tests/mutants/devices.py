@@ -40,6 +40,14 @@ DEVICES = (
         f"{TESTS}::test_a_pod_that_was_not_told_is_bound_when_it_is_created_again",
     ),
     Mutant(
+        "devices: GPUs by annotation alone",
+        "a tenant gets GPUs that the quota of its namespace does not count",
+        "model/readers/pods/limited_gpus.py",
+        "if not devices.require_limits or pod.request.gpus or pod.node or devices.mode",
+        "if not devices.require_limits or pod.request.gpus or pod.name or devices.mode",
+        "tests/model/readers/pods/test_limited_gpus.py::test_an_annotation_alone",
+    ),
+    Mutant(
         "devices: unknown holders",
         "a pod with demands gets devices that somebody holds of whom nobody knows which",
         "model/snapshot.py",

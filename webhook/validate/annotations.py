@@ -29,7 +29,7 @@ def check_annotations(subject: PodSubject, pod: Pod) -> None:
             # What decides on the index is made after this.
             read_map(subject.manifest, text)
         else:
-            apply_map(pod, subject.settings.chooses_devices)
+            apply_map(pod, subject.settings.spec.devices)
     alone = membership(pod)[0] is Dialect.SINGLE
     if alone and not subject.has_owner and not subject.manifest.broken:
-        share_gpus([pod], 1)
+        share_gpus([pod], 1, subject.settings.spec.devices)

@@ -40,7 +40,7 @@ def check_claim(subject: PodSubject, pod: Pod) -> None:
     known = KnownClaims(subject.settings.claims)
     if "/" in claim or known.get("", "", subject.namespace, claim) is not None:
         # A claim that is not known may be on its way; the scheduler waits for it.
-        apply_claim(pod, known, subject.settings.chooses_devices)
+        apply_claim(pod, known, subject.settings.spec.devices)
 
 
 def _check_name(subject: PodSubject, claim: str) -> None:

@@ -128,7 +128,7 @@ class Gangs:
             strangers = refuse_strangers(waiting[0], live, self._spec.scheduler_names)
             need = replace(need, hold=need.hold or strangers)
         present = len(waiting) + len(bound) + done
-        _share(waiting + bound, need.minimum or present)
+        self._share(waiting + bound, need.minimum or present)
         if need.basic:
             return [self._alone(identity, pod, need, None) for pod in waiting]
         minimum = present if need.minimum is None else need.minimum
@@ -175,7 +175,7 @@ class Gangs:
         ended = _ended(members)
         need = self._sizes.of(dialect, namespace, name, live, ended)
         done = ended if need.counts_ended else 0
-        _share(live, need.minimum or len(live) + done)
+        self._share(live, need.minimum or len(live) + done)
         key = self._names.key_of(identity)
         if need.basic:
             return [
@@ -271,15 +271,14 @@ class Gangs:
         preferred = pod.wants.preferred if prefers else NO_PREFERENCES
         return pod.request, pod.constraint(self._mixed), preferred
 
+    def _share(self, pods: Sequence[Pod], size: int) -> None:
+        """Let each member ask for its share of what the gang states, bound ones for what they have.
 
-def _share(pods: Sequence[Pod], size: int) -> None:
-    """Let each member ask for its share of what the gang states, and bound ones for what they have.
-
-    Bound ones are counted as they ask, so that the shares of the others do not depend on them.
-    """
-    share_gpus(pods, size)
-    for pod in pods:
-        pod.hold()
+        Bound ones are counted as they ask, so that the shares of the others do not depend on them.
+        """
+        share_gpus(pods, size, self._spec.devices)
+        for pod in pods:
+            pod.hold()
 
 
 def _of_each_entry(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fourleaf.model.config.spec import Devices
 from fourleaf.model.devices.visibility import CUDA, FIELD_PATH
 from fourleaf.model.gang import (
     MOST_CLAIMING_MEMBERS,
@@ -24,6 +25,7 @@ from fourleaf.model.readers.objects.annotations import (
     stated,
 )
 from fourleaf.model.readers.objects.owners import OwnerRef
+from fourleaf.model.readers.pods.limited_gpus import refuse_beyond_limits
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.reasons.kinds import ReasonKind
 
@@ -224,7 +226,7 @@ def _refuse_other_wishes(first: Pod, pod: Pod, ours: Wishes, theirs: Wishes) -> 
             )
 
 
-def share_gpus(pods: Sequence[Pod], size: int) -> None:
+def share_gpus(pods: Sequence[Pod], size: int, devices: Devices) -> None:
     """Apply `gpu-count`: divide it where no pod states GPUs, else check that it agrees."""
     first = pods[0]
     total = first.wishes.gpu_count
@@ -242,8 +244,11 @@ def share_gpus(pods: Sequence[Pod], size: int) -> None:
                 f"Give a multiple of {size}, or state the GPUs of every pod.",
             )
             return
+        each_gets, field = total // size, field_of(GPU_COUNT)
+        if any(refuse_beyond_limits(p, each_gets, devices, manifest, field, value) for p in pods):
+            return
         for pod in pods:
-            pod.request = replace(pod.request, gpus=total // size)
+            pod.request = replace(pod.request, gpus=each_gets)
         return
     some = [gpus for gpus in each if gpus]
     allowed = {sum(each)}

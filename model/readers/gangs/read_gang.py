@@ -184,14 +184,14 @@ def _fill(pod: Pod, situation: Situation) -> None:
 
 def _ask_for_devices(members: Sequence[Pod], situation: Situation) -> None:
     """Let members ask for what their device map or their claim says."""
-    chooses = situation.spec.devices.mode != "count"
+    devices = situation.spec.devices
     ours = _live(members, situation)
     mapped = [pod for pod in ours if pod.annotation(DEVICE_MAP) is not None]
     if mapped:
-        apply_maps(mapped, chooses)
+        apply_maps(mapped, devices)
     for pod in ours:
         if pod.annotation(CLAIM) is not None:
-            apply_claim(pod, situation.objects, chooses)
+            apply_claim(pod, situation.objects, devices)
 
 
 def _claim_devices(members: Sequence[Pod], situation: Situation) -> None:

@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 
+from fourleaf.model.config.spec import Devices
 from fourleaf.model.devices.demand import DeviceDemand
 from fourleaf.model.readers.objects.annotations import field_of, stated
 from fourleaf.model.readers.objects.manifest import Manifest
+from fourleaf.model.readers.pods.limited_gpus import refuse_beyond_limits
 from fourleaf.model.readers.pods.pods import Pod
 
 DEVICE_MAP = "gpu-scheduling-map"
@@ -124,15 +126,15 @@ def lines_of(pins: Mapping[int, Pin], members: Sequence[Claimant]) -> dict[str, 
     return found
 
 
-def apply_map(pod: Pod, chooses: bool) -> None:
+def apply_map(pod: Pod, devices: Devices) -> None:
     """Pin a pod that has its map for itself; see `apply_maps`."""
-    apply_maps([pod], chooses)
+    apply_maps([pod], devices)
 
 
-def apply_maps(pods: Sequence[Pod], chooses: bool) -> None:
+def apply_maps(pods: Sequence[Pod], devices: Devices) -> None:
     """Pin each of `pods` to the node and the devices of its line.
 
-    `chooses` says whether the scheduler picks devices; else only their number counts.
+    Where the scheduler does not pick the devices, only their number counts.
     `pods` are the members of one gang, or of one owner, that are ours and have not ended.
     """
     members = [_claimant(pod) for pod in pods]
@@ -164,14 +166,14 @@ def apply_maps(pods: Sequence[Pod], chooses: bool) -> None:
         elif index not in pins:
             _refuse_unknown(pod, pins)
         else:
-            _apply(pod, manifest, index, pins[index], chooses)
+            _apply(pod, manifest, index, pins[index], devices)
 
 
 def _claimant(pod: Pod) -> Claimant:
     return Claimant(pod.name, pod.index, pod.node, pod.devices or None, pod.created or 0.0)
 
 
-def _apply(pod: Pod, manifest: Manifest, index: int, pin: Pin, chooses: bool) -> None:
+def _apply(pod: Pod, manifest: Manifest, index: int, pin: Pin, devices: Devices) -> None:
     stated_gpus = pod.request.gpus
     if stated_gpus and stated_gpus != len(pin.devices):
         manifest.error(
@@ -181,9 +183,13 @@ def _apply(pod: Pod, manifest: Manifest, index: int, pin: Pin, chooses: bool) ->
             "Name as many devices as the pod asks for.",
         )
         return
+    gpus = len(pin.devices)
+    field, line = field_of(DEVICE_MAP), f"{index}={pin.node}"
+    if refuse_beyond_limits(pod, gpus, devices, manifest, field, line):
+        return
     pod.pinned = pin.node
-    wants = DeviceDemand(exact=tuple(sorted(pin.devices))) if chooses else None
-    pod.request = replace(pod.request, gpus=len(pin.devices), wants=wants)
+    wants = DeviceDemand(exact=tuple(sorted(pin.devices))) if devices.mode != "count" else None
+    pod.request = replace(pod.request, gpus=gpus, wants=wants)
 
 
 def _refuse_unknown(pod: Pod, pins: Mapping[int, Pin]) -> None:

@@ -7,12 +7,14 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
+from fourleaf.model.config.spec import Devices
 from fourleaf.model.crds.api import GROUP
 from fourleaf.model.crds.claim import CLAIM, ClaimSpec, DevicePolicy, GpuClaim, Mode
 from fourleaf.model.devices.demand import DeviceDemand
 from fourleaf.model.quantity import in_bytes
 from fourleaf.model.readers.objects.annotations import field_of, stated
 from fourleaf.model.readers.objects.manifest import Body, Manifest
+from fourleaf.model.readers.pods.limited_gpus import refuse_beyond_limits
 from fourleaf.model.readers.pods.pods import Pod
 
 KIND = "GpuClaim"
@@ -38,10 +40,10 @@ class Claimed:
     selector: tuple[tuple[str, str], ...]
 
 
-def apply_claim(pod: Pod, objects: NamedObjects, chooses: bool) -> None:
+def apply_claim(pod: Pod, objects: NamedObjects, devices: Devices) -> None:
     """Let `pod` ask for what the claim that it names says.
 
-    `chooses` says whether the scheduler picks the devices; else a claim may only count them.
+    Where the scheduler does not pick the devices, a claim may only count them.
     """
     found = stated(pod.layers, CLAIM)
     if found is None:
@@ -77,6 +79,9 @@ def apply_claim(pod: Pod, objects: NamedObjects, chooses: bool) -> None:
             "Ask for as many GPUs as the claim has devices, or for none.",
         )
         return
+    if refuse_beyond_limits(pod, claimed.count, devices, manifest, field, name):
+        return
+    chooses = devices.mode != "count"
     if claimed.demand != DeviceDemand() and not chooses:
         manifest.error(
             field,

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fourleaf.model.config.spec import Spec
+from fourleaf.model.readers.objects.annotations import GPU_COUNT
 from fourleaf.webhook.settings import Settings
 from tests.webhook.made import OURS, causes, decided, pod, review
 
@@ -48,6 +49,18 @@ def test_a_known_claim_and_the_containers_agree(gpus: int, fine: bool) -> None:
     found = causes(pod(annotations={CLAIM: "four"}, gpus=gpus), settings=settings)
     assert (found == {}) is fine
     assert causes(pod(annotations={CLAIM: "one"}, gpus=gpus), settings=settings) == {}
+
+
+@pytest.mark.parametrize("gpus", [0, 4])
+def test_what_limits_have_to_say_as_well(gpus: int) -> None:
+    """Under `requireLimits` a claim, a map or a count is refused beside containers without GPUs."""
+    spec = Spec.model_validate({"devices": {"requireLimits": True}})
+    settings = Settings(spec, claims={("ml", "four"): {"spec": {"devices": {"count": 4}}}})
+    for key, value in ((CLAIM, "four"), (MAP, "0=n1:0,1,2,3"), (GPU_COUNT, "4")):
+        body = pod("p-0", {key: value}, gpus)
+        assert causes(body) == {}
+        found = causes(body, settings=settings)
+        assert list(found) == ([] if gpus else [annotation(key)])
 
 
 def test_a_claim_may_demand_more_than_the_kubelet_is_asked_for() -> None:
