@@ -70,6 +70,8 @@ CONFIGS: tuple[Body, ...] = (
     {"topology": {"unlabelled": "refuse"}},
     {"network": {"uplinks": {"leaf-9": "100Gb"}}},
     {"devices": {"mode": "count"}},
+    {"devices": {"untold": "bind"}},
+    {"devices": {"requireLimits": True}},
     {"devices": {"mode": "dra"}},
     {"devices": {"mode": "dra"}},
     {"devices": {"mode": "dra", "deviceClasses": ["gpu.amd.com"]}},
@@ -227,7 +229,7 @@ def an_inventory(world: World) -> None:
     body = {
         "apiVersion": "gpu.scheduling/v1",
         "kind": "GpuNodeStatus",
-        "metadata": {"name": pick(NODES)},
+        "metadata": {"name": pick(NODES), "creationTimestamp": pick(CREATED)},
         "status": status,
     }
     world.put("gpu.scheduling", "GpuNodeStatus", body)
@@ -344,6 +346,8 @@ def a_pod(world: World) -> None:
     metadata, spec = body["metadata"], body["spec"]
     metadata["creationTimestamp"] = pick((*CREATED, *CREATED, None, "once"))
     spec["schedulerName"] = pick((objects.OURS, objects.OURS, objects.OURS, "another"))
+    if pick((True, False, False, False)):
+        del spec["containers"][0]["env"]
     join_gang(pick, body, gang)
     be_special(pick, body, gang)
     use_volumes(world, body)
