@@ -58,7 +58,10 @@ MEANINGS: dict[str, str] = {
     "defragmentation.perGangPerDay": "Most moves of one gang in a day.",
     "defragmentation.minimumRuntimeSeconds": "How long a gang runs before it may be moved.",
     "backfill.enabled": "Whether room is kept for gangs that have waited for long.",
-    "backfill.afterSeconds": "How long a gang waits before room is kept for it.",
+    "backfill.afterSeconds": (
+        "How long a gang waits before room is kept for it, and for how long its namespace may keep "
+        "more idle than its share."
+    ),
     "ownerKinds[].group": "API group of a kind of objects whose pods start together.",
     "ownerKinds[].versions": "Its API versions; the first that is served is followed.",
     "ownerKinds[].kind": "The kind; it counts in place of the built-in entry for it.",

@@ -109,6 +109,7 @@ class RelocationController:
         self.repair = RepairPlanner(*shared, self.observer, evictions)
         self.preemption = PreemptionPlanner(*shared, self.observer, evictions, self.trials)
         self.reservation = ReservationPlanner(*shared, self.executor.end)
+        self.executor.on_end = self.reservation.ended
         self.defragmentation = DefragmentationPlanner(
             *shared, self.executor.end, evictions, self.moves, self.asked_at
         )

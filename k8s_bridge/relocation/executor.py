@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import structlog
@@ -53,7 +53,10 @@ class _Eviction:
 
 @dataclass(slots=True, eq=False)
 class Executor:
-    """Works on the relocations of one term. `cluster` is gated."""
+    """Works on the relocations of one term. `cluster` is gated.
+
+    `on_end` hears which one has ended, and why it ended early, "" where it has served.
+    """
 
     cluster: Cluster
     cache: ClusterCache
@@ -61,6 +64,7 @@ class Executor:
     clock: Clock
     observer: RelocationObserver
     trials: EvictionTrials
+    on_end: Callable[[Relocation, str], None] | None = None
     ages: RelocationAges = field(init=False)
     _asked: dict[str, _Eviction] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
@@ -107,6 +111,8 @@ class Executor:
             "relocation_over", gang=str(one.gang), purpose=one.purpose, why=why, seconds=seconds
         )
         self.observer.relocated(one, why, seconds)
+        if self.on_end is not None:
+            self.on_end(one, why)
         self.cache.changed.set()
 
     def _is_sealed(self, one: Relocation) -> bool:

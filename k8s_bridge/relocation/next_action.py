@@ -10,7 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
-from fourleaf.k8s_bridge.relocation.records import UNWANTED, Leaver, Purpose, Relocation, Seat
+from fourleaf.k8s_bridge.relocation.records import (
+    UNREADY,
+    UNWANTED,
+    Leaver,
+    Purpose,
+    Relocation,
+    Seat,
+)
 from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Placement
 from fourleaf.model.readers.pods.pods import NO_INDEX
@@ -66,6 +73,8 @@ def _obstacle(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> 
             return f"node {seat.node} takes no new pods"
     if one.seats and not any(not seat.waits or view.waits(seat.pod.uid) for seat in one.seats):
         return "those who waited for it are gone, or run elsewhere"
+    if one.purpose is Purpose.RESERVATION and _is_unready(one, view):
+        return UNREADY
     for uid, node in one.stays:
         if not view.stands(uid, node):
             return f"a member on node {node} has not stayed there"
@@ -77,6 +86,17 @@ def _obstacle(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> 
         if leaver.lost and leaver.node not in view.dead:
             return f"node {leaver.node} has come back"
     return ""
+
+
+def _is_unready(one: Relocation, view: ClusterView) -> bool:
+    """Whether the gang of a reservation could not start if all of its seats were free now."""
+    gang = view.comers.get(one.gang)
+    if gang is None:
+        return True
+    # Gangs that each decide where the others may go take turns, and that is over soon.
+    if gang.hold is not None and gang.hold.kind != ReasonKind.WAITS_FOR_GANG:
+        return True
+    return sum(len(role.pods) + len(role.bound) for role in gang.roles) < len(one.seats)
 
 
 def _is_late(one: Relocation, view: ClusterView) -> bool:

@@ -11,6 +11,12 @@ from fourleaf.model.resources import Resources
 
 UNWANTED = "the owner of its members makes no more pods"
 """Why a relocation ends whose places no pod is to have: it has not failed."""
+UNREADY = "its gang is gone, short of members, or held back"
+"""Why a reservation ends whose gang could not start if all of its places were free."""
+NOT_STARTED = "its gang has not started on its places, which are free"
+"""Why one ends whose gang something else than room keeps waiting."""
+OVER_SHARE = "its namespace has kept more room idle than its share, where others wait"
+"""Why one ends that costs other namespaces too much."""
 
 
 class Purpose(StrEnum):

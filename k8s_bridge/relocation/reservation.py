@@ -6,7 +6,8 @@ to end before. So a gang waits at most for that long, and then for the longest o
 on its place, and never overstay what they have declared.
 
 Nothing is kept before a gang that comes first: while one of a higher priority waits without a
-place of its own, no place is kept for lower ones.
+place of its own, no place is kept for lower ones. Nor is it kept for a gang that could not start on
+it, or for a namespace that has kept more than its share idle; others come first after that.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.contention import crowded_now
 from fourleaf.k8s_bridge.relocation.from_plan import reserving
+from fourleaf.k8s_bridge.relocation.kept_room import KeptRoom
+from fourleaf.k8s_bridge.relocation.next_action import progress
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
@@ -47,8 +50,12 @@ class ReservationPlanner:
     planner: Planner
     clock: Clock
     end: Callable[[Relocation, str], Awaitable[None]]
+    _room: KeptRoom = field(init=False)
     _tried: dict[GangKey, float] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    def __post_init__(self) -> None:
+        self._room = KeptRoom(self.cache, self.clock)
 
     async def plan(self, view: ClusterView, last: Plan) -> None:
         """Keep a place for the first gang that waits, once it has waited too long.
@@ -56,7 +63,9 @@ class ReservationPlanner:
         Raises `Fenced` where another leads by now.
         """
         config = self.cache.config.spec.backfill
-        waiting = crowded_now(last, view, self.store)
+        crowded = crowded_now(last, view, ())
+        await self._end_unfair(view, crowded, config.after_seconds)
+        waiting = [gang for gang in crowded if gang.key not in self.store]
         if not config.enabled or not waiting:
             return
         await self._make_way(waiting[0].priority, view)
@@ -75,9 +84,23 @@ class ReservationPlanner:
             if placement
             else None
         )
-        if one is not None:
-            await self.store.put(one)
+        if one is not None and await self.store.put(one):
+            self._room.begun(gang.key.namespace, config.after_seconds)
         self._log.info("reserved", gang=str(gang.key), starts=starts, place=one is not None)
+
+    def ended(self, one: Relocation, why: str) -> None:
+        """A relocation has ended; `why` it ended early, "" where it has served."""
+        if one.purpose is Purpose.RESERVATION:
+            self._room.ended(one, why)
+
+    async def _end_unfair(self, view: ClusterView, crowded: Sequence[Gang], seconds: float) -> None:
+        """Keep no place any longer that others have waited for too long."""
+        kept = [one for one in view.open if one.purpose is Purpose.RESERVATION]
+        free = [one.gang for one in kept if progress(one, view).placed is not None]
+        self._room.look(view, crowded, free)
+        for one in kept:
+            if why := self._room.why_over(one, seconds):
+                await self.end(one, why)
 
     async def _where_fewest_stand(
         self, snapshot: Snapshot, gang: Gang, standing: Iterable[StandingGang]
@@ -98,14 +121,13 @@ class ReservationPlanner:
         self._tried = {gang: at for gang, at in self._tried.items() if at > now}
         served = {one.priority for one in self.store if one.purpose is Purpose.RESERVATION}
         first = waiting[0].priority
-        return next(
-            (
-                gang
-                for gang in waiting
-                if gang.priority == first
-                and first not in served
-                and gang.key not in self._tried
-                and view.now - gang.created >= after
-            ),
-            None,
-        )
+        able = [
+            gang
+            for gang in waiting
+            if gang.priority == first
+            and first not in served
+            and gang.key not in self._tried
+            and view.now - gang.created >= after
+            and not self._room.rests(gang.key.namespace, after)
+        ]
+        return min(able, key=lambda gang: self._room.is_last(gang.key.namespace), default=None)

@@ -12,8 +12,41 @@ ROOM = "tests/k8s_bridge/relocation/test_record_room.py"
 
 REPAIR = "tests/k8s_bridge/relocation/test_repair.py"
 LATE = "tests/k8s_bridge/relocation/test_late_members.py"
+RESERVATION = "tests/k8s_bridge/relocation/test_reservation.py"
 
 KEPT_PLACES = (
+    Mutant(
+        "reservations of gangs that could not start",
+        "a tenant that deletes one pod keeps the whole cluster idle for an hour",
+        "k8s_bridge/relocation/next_action.py",
+        "if one.purpose is Purpose.RESERVATION and _is_unready(one, view):",
+        "if False:",
+        f"{RESERVATION}::test_what_could_not_start_keeps_nothing[one]",
+    ),
+    Mutant(
+        "places that nothing but room keeps free",
+        "a gang that the API never binds keeps nodes idle for an hour",
+        "k8s_bridge/relocation/kept_room.py",
+        "        if now - self._free_since.get(one.gang, now) >= START_SECONDS:\n",
+        "        if False:\n",
+        f"{RESERVATION}::test_what_the_api_never_binds_keeps_nothing",
+    ),
+    Mutant(
+        "shares of the room that is kept",
+        "one pod that never ends keeps all other nodes idle for a gang that waits for it",
+        "k8s_bridge/relocation/kept_room.py",
+        '        return OVER_SHARE if is_over else ""\n',
+        '        return ""\n',
+        f"{RESERVATION}::test_room_beyond_the_share_is_kept_for_a_while[False]",
+    ),
+    Mutant(
+        "turns after a place was left unused",
+        "a tenant that takes a pod back again and again has a place kept again and again",
+        "k8s_bridge/relocation/reservation.py",
+        "            and not self._room.rests(gang.key.namespace, after)\n",
+        "",
+        f"{RESERVATION}::test_others_come_first_after_a_place_was_left_unused",
+    ),
     Mutant(
         "backfill beside gangs that are seated",
         "a gang takes a place for a while that the one it is kept for takes in the same cycle",

@@ -7,10 +7,15 @@ place kept; small pods run for 30 s, and more of them come than there is room fo
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
+from fourleaf.k8s_bridge.cluster.errors import Refused
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, JOBS, PODS
+from fourleaf.k8s_bridge.cluster.memory.actors import GANG, GANG_SIZE, pod, submit
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.model.config.spec import CONFIG_MAP
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 from tests.twins.jobs import job
@@ -64,10 +69,10 @@ class Stream:
             await self._bench.clock.advance(0.5)
 
     async def _end(self, now: float) -> None:
-        for pod in (await self._bench.cluster.list(PODS, TEAM)).items:
-            name = pod["metadata"]["name"]
-            running = pod["status"].get("phase") == "Running"
-            if running and pod["spec"]["containers"][0]["resources"]["limits"] != {
+        for one in (await self._bench.cluster.list(PODS, TEAM)).items:
+            name = one["metadata"]["name"]
+            running = one["status"].get("phase") == "Running"
+            if running and one["spec"]["containers"][0]["resources"]["limits"] != {
                 "nvidia.com/gpu": "8"
             }:
                 began = self._began.setdefault(name, now)
@@ -143,3 +148,114 @@ async def test_a_kept_place_makes_way_for_a_gang_that_comes_first(bench: Bench) 
     await bench.clock.advance(5)
     assert len(await bench.places("top")) == 8
     assert not await bench.places("low")
+
+
+async def members(bench: Bench, namespace: str, gang: str, size: int) -> None:
+    """Pods of 8 GPUs that say what gang they are, and nothing makes anew."""
+    said = {GANG: gang, GANG_SIZE: str(size)}
+    pods = [
+        pod(f"{gang}-{number}", namespace=namespace, annotations=said) for number in range(size)
+    ]
+    await submit(bench.cluster, namespace, pods)
+    await bench.clock.advance(3)
+
+
+async def bound(bench: Bench, namespace: str, gang: str) -> int:
+    """How many of them run."""
+    items = (await bench.cluster.list(PODS, namespace)).items
+    named = (one for one in items if one["metadata"]["name"].startswith(f"{gang}-"))
+    return sum(bool(one["spec"].get("nodeName")) for one in named)
+
+
+@pytest.mark.parametrize("deed", ["one", "all", "spoilt"])
+async def test_what_could_not_start_keeps_nothing(bench: Bench, deed: str) -> None:
+    """A gang loses a member, all, or is held for a bad annotation: others start within 5 s."""
+    await bench.submit("stays", 1)
+    await members(bench, "evil", "big", 8)
+    await bench.clock.advance(AFTER + 5)
+    assert await bench.reservations() == ["evil/big"]
+    await members(bench, "honest", "small", 1)
+    assert not await bound(bench, "honest", "small")
+    if deed == "spoilt":
+        patch = {"metadata": {"annotations": {"topology.scheduler/network-bandwidth": "much"}}}
+        await bench.cluster.patch(PODS, Target("evil", "big-0"), patch)
+    for number in range({"one": 1, "all": 8, "spoilt": 0}[deed]):
+        await bench.cluster.delete(PODS, Target("evil", f"big-{number}"))
+    await bench.clock.advance(5)
+    assert await bound(bench, "honest", "small") == 1
+    assert not await bench.reservations()
+
+
+async def test_others_come_first_after_a_place_was_left_unused(bench: Bench) -> None:
+    """`evil` takes a member back and makes it anew: a later gang of another namespace is next."""
+    await bench.submit("stays", 1)
+    await members(bench, "evil", "big", 8)
+    await bench.clock.advance(AFTER + 5)
+    assert await bench.reservations() == ["evil/big"]
+    await members(bench, "honest", "wide", 8)
+    await bench.cluster.delete(PODS, Target("evil", "big-0"))
+    await bench.clock.advance(2)
+    assert not await bench.reservations()
+    said = {GANG: "big", GANG_SIZE: "8"}
+    await submit(bench.cluster, "evil", [pod("big-0", namespace="evil", annotations=said)])
+    await bench.clock.advance(AFTER + 10)
+    assert await bench.reservations() == ["honest/wide"]
+
+
+async def give_all(bench: Bench, namespace: str) -> None:
+    """A quota of all GPUs."""
+    text = CONFIG + f"  namespaces: {{{namespace}: {{gpuQuota: 64}}}}\n"
+    patch = {"data": {"config.yaml": text}}
+    await bench.cluster.patch(CONFIG_MAPS, Target("kube-system", CONFIG_MAP), patch)
+
+
+class Denies:
+    """A webhook that denies the bindings of pods of `big`."""
+
+    async def before(self, request: ApiRequest) -> None:
+        """Deny it, those of dry runs too."""
+        if request.subresource == "binding" and request.target.name.startswith("big-"):
+            raise Refused("webhook denied", 403, "Forbidden")
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Let what was done stand."""
+
+
+async def test_what_the_api_never_binds_keeps_nothing(bench: Bench) -> None:
+    """All places of `big` are free for a minute and it has not started: `small` starts."""
+    bench.tasks.pop().cancel()
+    await bench.start("b", dry_run="always", answers=Denies())
+    await bench.clock.advance(30)
+    await give_all(bench, "evil")
+    await bench.submit("stays", 8)
+    await members(bench, "evil", "big", 8)
+    await bench.clock.advance(AFTER + 5)
+    await bench.end("stays")
+    await members(bench, "honest", "small", 1)
+    await bench.clock.advance(50)
+    assert not await bound(bench, "honest", "small")
+    await bench.clock.advance(20)
+    assert await bound(bench, "honest", "small") == 1
+
+
+@pytest.mark.parametrize("has_quota", [False, True])
+async def test_room_beyond_the_share_is_kept_for_a_while(bench: Bench, has_quota: bool) -> None:
+    """One of 8 nodes never ends: 56 GPUs stand idle for `big`, 32 are its share of two namespaces.
+
+    24 GPUs too many use up 32 times 20 s in 27 s. A quota of all GPUs is a share of all.
+    """
+    if has_quota:
+        await give_all(bench, "evil")
+    await bench.submit("stays", 1)
+    await members(bench, "evil", "big", 8)
+    await bench.clock.advance(AFTER + 30)
+    assert await bench.reservations() == ["evil/big"]
+    await members(bench, "honest", "small", 1)
+    await bench.clock.advance(20)
+    assert not await bound(bench, "honest", "small")
+    await bench.clock.advance(8)
+    assert await bound(bench, "honest", "small") == (not has_quota)
+    assert await bench.reservations() == (["evil/big"] if has_quota else [])
+    # It is paid back after 20 s.
+    await bench.clock.advance(AFTER + 5)
+    assert await bench.reservations() == ["evil/big"]
