@@ -45,7 +45,15 @@ KEPT_PLACES = (
         "k8s_bridge/relocation/reservation.py",
         "            and not self._room.rests(gang.key.namespace, after)\n",
         "",
-        f"{RESERVATION}::test_others_come_first_after_a_place_was_left_unused",
+        f"{RESERVATION}::test_others_come_first_after_a_member_was_taken_back",
+    ),
+    Mutant(
+        "turns after a place was kept in vain",
+        "a gang that waits for a pod that never ends has the one place that is kept for ever",
+        "k8s_bridge/relocation/kept_room.py",
+        "        return namespace in self._unused\n",
+        "        return False\n",
+        f"{RESERVATION}::test_others_come_first_after_an_hour_in_vain",
     ),
     Mutant(
         "backfill beside gangs that are seated",

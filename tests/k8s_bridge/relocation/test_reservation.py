@@ -16,6 +16,7 @@ from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, JOBS, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import GANG, GANG_SIZE, pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.relocation import reservation
 from fourleaf.model.config.spec import CONFIG_MAP
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 from tests.twins.jobs import job
@@ -186,27 +187,49 @@ async def test_what_could_not_start_keeps_nothing(bench: Bench, deed: str) -> No
     assert not await bench.reservations()
 
 
-async def test_others_come_first_after_a_place_was_left_unused(bench: Bench) -> None:
-    """`evil` takes a member back and makes it anew: a later gang of another namespace is next."""
+async def configure(bench: Bench, text: str) -> None:
+    """Another config."""
+    patch = {"data": {"config.yaml": text}}
+    await bench.cluster.patch(CONFIG_MAPS, Target("kube-system", CONFIG_MAP), patch)
+
+
+async def test_others_come_first_after_a_member_was_taken_back(bench: Bench) -> None:
+    """`evil` makes it anew at once, and waits for 40 s again: a later gang of others is next."""
+    await configure(bench, CONFIG.replace("20", "40"))
     await bench.submit("stays", 1)
     await members(bench, "evil", "big", 8)
-    await bench.clock.advance(AFTER + 5)
+    await bench.clock.advance(45)
     assert await bench.reservations() == ["evil/big"]
     await members(bench, "honest", "wide", 8)
     await bench.cluster.delete(PODS, Target("evil", "big-0"))
     await bench.clock.advance(2)
-    assert not await bench.reservations()
     said = {GANG: "big", GANG_SIZE: "8"}
     await submit(bench.cluster, "evil", [pod("big-0", namespace="evil", annotations=said)])
-    await bench.clock.advance(AFTER + 10)
+    await bench.clock.advance(35)
+    assert not await bench.reservations()
+    await bench.clock.advance(6)
+    assert await bench.reservations() == ["honest/wide"]
+
+
+async def test_others_come_first_after_an_hour_in_vain(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The older gang of two has had its time, here 35 s: the other one has the next."""
+    monkeypatch.setattr(reservation, "RESERVATION_SECONDS", 35.0)
+    await give_all(bench, "evil")
+    await bench.submit("stays", 1)
+    await members(bench, "evil", "big", 8)
+    await bench.clock.advance(AFTER + 5)
+    await members(bench, "honest", "wide", 8)
+    await bench.clock.advance(20)
+    assert await bench.reservations() == ["evil/big"]
+    await bench.clock.advance(15)
     assert await bench.reservations() == ["honest/wide"]
 
 
 async def give_all(bench: Bench, namespace: str) -> None:
     """A quota of all GPUs."""
-    text = CONFIG + f"  namespaces: {{{namespace}: {{gpuQuota: 64}}}}\n"
-    patch = {"data": {"config.yaml": text}}
-    await bench.cluster.patch(CONFIG_MAPS, Target("kube-system", CONFIG_MAP), patch)
+    await configure(bench, CONFIG + f"  namespaces: {{{namespace}: {{gpuQuota: 64}}}}\n")
 
 
 class Denies:
