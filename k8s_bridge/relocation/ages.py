@@ -1,16 +1,29 @@
-"""Ages of relocations: by the wall clock when a leader first sees them, monotonic since then."""
+"""Ages of relocations, and of the ends of their pods, on a clock that is not set."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.records import Relocation
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.gang import GangKey
 
+LONGEST_GRACE_SECONDS = 3600.0
+"""Seconds that a pod may give itself to end, at most; gangs wait for its room no longer."""
+USUAL_GRACE_SECONDS = 30.0
+"""Seconds where nothing is stated."""
+OVERDUE_END_SECONDS = 120.0
+"""Seconds after its grace period for which a pod may still end: volumes are unmounted meanwhile."""
+
 
 class RelocationAges:
-    """For how long relocations are open, for one leader. A wall clock that is set changes none."""
+    """By the wall clock when a leader first sees them, monotonic since then.
+
+    For how long relocations are open, for one leader. A wall clock that is set changes none.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -26,3 +39,38 @@ class RelocationAges:
             for key in [(one.gang, one.opened)]
         }
         return {gang: now - opened for (gang, _), opened in self._opened.items()}
+
+
+class PodEnds:
+    """Which pods that were told to end are overdue, for one leader.
+
+    A finalizer that is never taken off, or a kubelet that does nothing, keeps a pod for ever.
+    """
+
+    def __init__(self, cache: ClusterCache, clock: Clock) -> None:
+        self._cache = cache
+        self._clock = clock
+        self._told: dict[str, float] = {}
+        """UID -> since when the pod is known to end, on the monotonic clock."""
+
+    def overdue(self, there: Sequence[Relocation]) -> frozenset[str]:
+        """UIDs of the leavers of these, which are all that there are, that should have ended."""
+        now, told = self._clock.monotonic(), self._told
+        ending = [
+            leaver.pod
+            for one in there
+            for leaver in one.leavers
+            if (seen := self._cache.seen(leaver.pod.uid)) and seen.deleting and not seen.finished
+        ]
+        self._told = {pod.uid: told.get(pod.uid, now) for pod in ending}
+        return frozenset(
+            pod.uid
+            for pod in ending
+            if now - self._told[pod.uid] >= self._grace(pod) + OVERDUE_END_SECONDS
+        )
+
+    def _grace(self, pod: Target) -> float:
+        body = self._cache.objects.get(PODS, {}).get((pod.namespace, pod.name), {})
+        found = body.get("metadata", {}).get("deletionGracePeriodSeconds")
+        known = float(found) if isinstance(found, int) else USUAL_GRACE_SECONDS
+        return min(known, LONGEST_GRACE_SECONDS)

@@ -23,7 +23,8 @@ class ClusterView:
     """The cluster now. `open` are all relocations, `dead` nodes of which all pods are lost.
 
     `now` in seconds since the epoch. `ages`: gang -> seconds for which its relocation is open, by a
-    clock that does not jump; where it is not given, by `now`.
+    clock that does not jump; where it is not given, by `now`. `overdue` are UIDs of leavers that
+    should have ended long ago.
     """
 
     cache: ClusterCache
@@ -32,6 +33,7 @@ class ClusterView:
     dead: frozenset[str]
     now: float
     ages: Mapping[GangKey, float] = field(default_factory=dict)
+    overdue: frozenset[str] = frozenset()
 
     def age(self, one: Relocation) -> float:
         """Seconds for which a relocation is open."""

@@ -22,7 +22,7 @@ from fourleaf.k8s_bridge.relocation.executor import Executor
 from fourleaf.k8s_bridge.relocation.move_budget import MoveBudget
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.preemption import PreemptionPlanner
-from fourleaf.k8s_bridge.relocation.records import Purpose
+from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
 from fourleaf.k8s_bridge.relocation.repair import RepairPlanner
 from fourleaf.k8s_bridge.relocation.reservation import ReservationPlanner
 from fourleaf.k8s_bridge.relocation.reserved_seats import charge, kept, placements, rule
@@ -107,9 +107,11 @@ class RelocationController:
             self.cluster, self.cache, self.store, self.clock, self.observer, evictions
         )
         self.repair = RepairPlanner(*shared, self.observer, evictions)
-        self.preemption = PreemptionPlanner(*shared, self.observer, evictions, self.trials)
+        self.preemption = PreemptionPlanner(
+            *shared, self.observer, evictions, self.executor.end, self.trials
+        )
         self.reservation = ReservationPlanner(*shared, self.executor.end)
-        self.executor.on_end = self.reservation.ended
+        self.executor.on_end = self._ended
         self.defragmentation = DefragmentationPlanner(
             *shared, self.executor.end, evictions, self.moves, self.asked_at
         )
@@ -198,6 +200,10 @@ class RelocationController:
             for one in (plan.waiting if plan else ())
             if one.gang in partly and one.reason.kind in STUCK_REASONS
         )
+
+    def _ended(self, one: Relocation, why: str) -> None:
+        self.preemption.ended(one, why)
+        self.reservation.ended(one, why)
 
     def _view(self) -> ClusterView:
         return self.executor.view(self.nodes.dead)

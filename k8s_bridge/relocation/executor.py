@@ -18,12 +18,12 @@ from fourleaf.k8s_bridge.cluster.errors import (
 from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
 from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
-from fourleaf.k8s_bridge.relocation.ages import RelocationAges
+from fourleaf.k8s_bridge.relocation.ages import PodEnds, RelocationAges
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.next_action import progress
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
-from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
+from fourleaf.k8s_bridge.relocation.records import VICTIMS_STAY, Leaver, Relocation
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
@@ -66,11 +66,13 @@ class Executor:
     trials: EvictionTrials
     on_end: Callable[[Relocation, str], None] | None = None
     ages: RelocationAges = field(init=False)
+    ends: PodEnds = field(init=False)
     _asked: dict[str, _Eviction] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     def __post_init__(self) -> None:
         self.ages = RelocationAges(self.clock)
+        self.ends = PodEnds(self.cache, self.clock)
 
     async def step(self, dead: frozenset[str]) -> None:
         """One step of each relocation. Raises `Fenced` where another leads by now."""
@@ -82,6 +84,8 @@ class Executor:
                 continue
             found = progress(one, view)
             if found.over:
+                if found.why == VICTIMS_STAY:
+                    self._remember(one, view)
                 await self.end(one, found.why)
             elif due := self._due(found.evict):
                 await self.store.check_lead()
@@ -100,7 +104,8 @@ class Executor:
     def view(self, dead: frozenset[str]) -> ClusterView:
         """The cluster now."""
         now, there = self.clock.wall(), tuple(self.store)
-        return ClusterView(self.cache, self.cache.reading(), there, dead, now, self.ages.of(there))
+        ages, overdue = self.ages.of(there), self.ends.overdue(there)
+        return ClusterView(self.cache, self.cache.reading(), there, dead, now, ages, overdue)
 
     async def end(self, one: Relocation, why: str) -> None:
         """Keep nothing for it any longer; `why` it ends early, "" where it has served."""
@@ -114,6 +119,15 @@ class Executor:
         if self.on_end is not None:
             self.on_end(one, why)
         self.cache.changed.set()
+
+    def _remember(self, one: Relocation, view: ClusterView) -> None:
+        """Remember who has not gone for a preemption: others make room next time."""
+        for leaver in one.leavers:
+            seen = view.seen(leaver.pod.uid)
+            if view.stands(leaver.pod.uid, leaver.node):
+                self.trials.remember(leaver.pod, "the API has not let it go")
+            elif seen is not None and leaver.pod.uid in view.overdue:
+                self.trials.remember_owner(seen.controller)
 
     def _is_sealed(self, one: Relocation) -> bool:
         """Whether a record that cannot be read is about its gang or nodes."""

@@ -13,6 +13,7 @@ from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.records import (
     UNREADY,
     UNWANTED,
+    VICTIMS_STAY,
     Leaver,
     Purpose,
     Relocation,
@@ -23,6 +24,9 @@ from fourleaf.model.plan import Placement
 from fourleaf.model.readers.pods.pods import NO_INDEX
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.resources import counted
+
+TOLD_SECONDS = 120.0
+"""Seconds within which the victims of a preemption have to be told to go: the API may refuse it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,8 @@ def progress(one: Relocation, view: ClusterView) -> RelocationStep:
 
 def _obstacle(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> str:
     """Why the plan no longer holds, "" where it does."""
+    if why := _undone(one, there, view):
+        return why
     # What ends already is room to come, however long it takes: no other has to go for it.
     ends = one.purpose is Purpose.PREEMPTION and not there and view.ends(one)
     if view.age(one) >= one.until - one.opened and not ends and not _is_late(one, view):
@@ -73,8 +79,6 @@ def _obstacle(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> 
             return f"node {seat.node} takes no new pods"
     if one.seats and not any(not seat.waits or view.waits(seat.pod.uid) for seat in one.seats):
         return "those who waited for it are gone, or run elsewhere"
-    if one.purpose is Purpose.RESERVATION and _is_unready(one, view):
-        return UNREADY
     for uid, node in one.stays:
         if not view.stands(uid, node):
             return f"a member on node {node} has not stayed there"
@@ -88,11 +92,27 @@ def _obstacle(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> 
     return ""
 
 
+def _undone(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> str:
+    """What keeps a relocation from what it is for, whatever time it has, "" where nothing does."""
+    if one.purpose is Purpose.PREEMPTION and _stay(one, there, view):
+        return VICTIMS_STAY
+    if one.purpose is Purpose.RESERVATION and _is_unready(one, view):
+        return UNREADY
+    return ""
+
+
+def _stay(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> bool:
+    """Whether victims cannot be told to go, or do not go, so that there is no room."""
+    if there:
+        return view.age(one) >= TOLD_SECONDS
+    return any(x.pod.uid in view.overdue for x in one.leavers) and not view.fits(one)
+
+
 def _is_unready(one: Relocation, view: ClusterView) -> bool:
     """Whether the gang of a reservation could not start if all of its seats were free now."""
     gang = view.comers.get(one.gang)
     if gang is None:
-        return True
+        return not any((seen := view.seen(seat.pod.uid)) and seen.node for seat in one.seats)
     # Gangs that each decide where the others may go take turns, and that is over soon.
     if gang.hold is not None and gang.hold.kind != ReasonKind.WAITS_FOR_GANG:
         return True

@@ -1,9 +1,9 @@
-"""When a gang may take the place of lower ones: after a while, one at a time, not again soon."""
+"""When a gang may take the place of lower ones: after a while, beside others, not again soon."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
 
 import structlog
@@ -18,7 +18,7 @@ from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod, evictio
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import preempting
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
-from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
+from fourleaf.k8s_bridge.relocation.records import VICTIMS_STAY, Purpose, Relocation
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.runtime.clock import Clock
@@ -28,7 +28,8 @@ from fourleaf.model.plan import Plan
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.reasons.text import counted
 from fourleaf.model.relocation import PreemptionPlan
-from fourleaf.model.running_gang import EvictionLimit, StandingGang
+from fourleaf.model.running_gang import EvictionLimit, PodName, StandingGang
+from fourleaf.model.snapshot import Snapshot
 
 UNBOUNDED_PRIORITY = 2**31
 """A priority above every priority."""
@@ -57,7 +58,7 @@ class _Forbidden:
 
 @dataclass(slots=True, eq=False)
 class PreemptionPlanner:
-    """Preemptions of one term."""
+    """Preemptions of one term. `end` ends a relocation early."""
 
     cache: ClusterCache
     store: RelocationStore
@@ -65,6 +66,7 @@ class PreemptionPlanner:
     clock: Clock
     observer: RelocationObserver
     evictions: EvictionTrials
+    end: Callable[[Relocation, str], Awaitable[None]]
     trials: BindingTrials | None = None
     _tried: dict[GangKey, float] = field(default_factory=dict)
     _refused: Counter[GangKey] = field(default_factory=Counter)
@@ -81,15 +83,17 @@ class PreemptionPlanner:
         evicted, and would come to their nodes all the same. Raises `Fenced` where another leads.
         """
         config = self.cache.config.spec.preemption
-        under_way = any(_evicts(one, view) for one in self.store)
-        if not config.enabled or under_way:
+        if not config.enabled:
             return None
         self._forget(view)
         gang = self._next(view, last, config.after_seconds)
         if gang is None:
             return None
+        # A place that is kept for it waits for pods that it may evict by now.
+        view = replace(view, open=tuple(one for one in view.open if one.gang != gang.key))
         retry = min(PREEMPTION_RETRY_SECONDS, config.window_seconds)
         self._tried[gang.key] = self.clock.monotonic() + retry
+        going = _leaving(view)
         lower = [
             one
             for one in self.cache.standing(view.dead, everyone=True)
@@ -97,11 +101,14 @@ class PreemptionPlanner:
             and not one.hit
             and one.gang.key not in self.store
             and one.gang.key not in busy
+            and going.isdisjoint(one.live)
         ]
         limits = eviction_limits(view, lower, self.evictions, self.cache.needed(gang.key))
         if not lower or self._is_forbidden(gang, lower, limits):
             return None
         charge = charged(view.reading.snapshot, view)
+        if going and await self._has_room_soon(charge, going, gang):
+            return None
         snapshot = replace(charge, standing=tuple(lower), eviction_limits=limits)
         plan = await self.planner.preempt(snapshot, gang.key)
         if plan.reason is not None and plan.reason.kind is ReasonKind.EVICTIONS_FORBIDDEN:
@@ -116,6 +123,19 @@ class PreemptionPlanner:
             seconds=round(plan.seconds, 3),
         )
         return plan
+
+    async def _has_room_soon(
+        self, snapshot: Snapshot, going: Container[PodName], gang: Gang
+    ) -> bool:
+        """Whether what makes way for others leaves room for `gang` too, once it has gone."""
+        running = (pod for pod in snapshot.running if (pod.namespace, pod.name) not in going)
+        later = replace(snapshot, running=tuple(running))
+        return (await self.planner.preempt(later, gang.key)).placement is not None
+
+    def ended(self, one: Relocation, why: str) -> None:
+        """A relocation has ended; `why` it ended early, "" where it has served."""
+        if why == VICTIMS_STAY:
+            self._tried.pop(one.gang, None)
 
     async def _begin(self, plan: PreemptionPlan, gang: Gang, view: ClusterView) -> str:
         """Write the relocation that `plan` asks for; why it is given up, "" where it is not."""
@@ -142,6 +162,9 @@ class PreemptionPlanner:
                 del self._tried[gang.key]
             return refused[0].why
         self._refused.pop(gang.key, None)
+        kept = None if why else self.store.of(gang.key)
+        if kept is not None:
+            await self.end(kept, "pods of lower priority make room for its gang")
         if why or await self.store.put(relocation):
             window = self.cache.config.spec.preemption.window_seconds
             self._tried[gang.key] = self.clock.monotonic() + window
@@ -211,10 +234,11 @@ class PreemptionPlanner:
     def _next(self, view: ClusterView, last: Plan, after: float) -> Gang | None:
         ours = (pod.priority for pod in view.reading.snapshot.running if pod.ours)
         lowest = min(ours, default=UNBOUNDED_PRIORITY)
+        under_way = {one.gang for one in view.open if one.purpose is not Purpose.RESERVATION}
         return next(
             (
                 gang
-                for gang in crowded_now(last, view, self.store)
+                for gang in crowded_now(last, view, under_way)
                 if gang.preempts
                 and gang.priority > lowest
                 and gang.key not in self._tried
@@ -225,10 +249,12 @@ class PreemptionPlanner:
         )
 
 
-def _evicts(one: Relocation, view: ClusterView) -> bool:
-    """Whether a preemption has victims yet that were not told to go.
-
-    One that is told may take its time, and keeps no other gang waiting for room elsewhere.
-    """
-    leaving = (view.stands(leaver.pod.uid, leaver.node) for leaver in one.leavers)
-    return one.purpose is Purpose.PREEMPTION and any(leaving)
+def _leaving(view: ClusterView) -> frozenset[PodName]:
+    """The pods that make way for other gangs, and may be gone soon."""
+    return frozenset(
+        (leaver.pod.namespace, leaver.pod.name)
+        for one in view.open
+        if one.purpose is Purpose.PREEMPTION
+        for leaver in one.leavers
+        if view.seen(leaver.pod.uid) is not None and leaver.pod.uid not in view.overdue
+    )

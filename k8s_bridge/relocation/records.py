@@ -11,6 +11,8 @@ from fourleaf.model.resources import Resources
 
 UNWANTED = "the owner of its members makes no more pods"
 """Why a relocation ends whose places no pod is to have: it has not failed."""
+VICTIMS_STAY = "pods that make room for it have not gone in time"
+"""Why a preemption ends whose victims cannot be made to go."""
 UNREADY = "its gang is gone, short of members, or held back"
 """Why a reservation ends whose gang could not start if all of its places were free."""
 NOT_STARTED = "its gang has not started on its places, which are free"

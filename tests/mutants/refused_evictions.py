@@ -25,6 +25,14 @@ REFUSED_EVICTIONS = (
         f"{REFUSED}::test_evictions_that_hang_stop_no_other_relocation",
     ),
     Mutant(
+        "victims that cannot be told to go",
+        "a gang waits ten minutes for a victim whose webhook answers nothing",
+        "k8s_bridge/relocation/next_action.py",
+        "        return view.age(one) >= TOLD_SECONDS",
+        "        return False",
+        f"{REFUSED}::test_evictions_that_hang_stop_no_other_preemption",
+    ),
+    Mutant(
         "one wait for all evictions of a step",
         "each of a tenant's relocations whose eviction hangs holds the others up for a second",
         "k8s_bridge/relocation/executor.py",

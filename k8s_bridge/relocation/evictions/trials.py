@@ -77,6 +77,8 @@ class EvictionTrials:
     slots: EvictionSlots = field(default_factory=EvictionSlots)
     _trials: dict[str, _EvictionTrial] = field(default_factory=dict)
     _refused: dict[str, _Remembered] = field(default_factory=dict)
+    _unending: dict[str, float] = field(default_factory=dict)
+    """UID of a controller -> until when none of its pods is evicted, on the monotonic clock."""
 
     def limits(self, pods: Iterable[PodName], unanswered: bool) -> list[EvictionLimit]:
         """No eviction of any of these pods that was refused lately.
@@ -84,9 +86,14 @@ class EvictionTrials:
         Nor, where `unanswered` is wanted, of those that the API has not answered about yet.
         """
         now, found = self.clock.monotonic(), []
-        for pod in pods if self._refused or self._trials else ():
+        self._unending = {owner: until for owner, until in self._unending.items() if until > now}
+        for pod in pods if self._refused or self._trials or self._unending else ():
             seen = self.cache.named(*pod)
             uid = seen.pod.uid if seen else ""
+            if seen is not None and seen.controller in self._unending:
+                why = f"pod {pod[0]}/{pod[1]} (another one of its controller never ended)"
+                found.append(EvictionLimit(why, frozenset([pod]), 0))
+                continue
             refused = self._refused.get(uid)
             if refused is not None and refused.until > now:
                 why = f"pod {pod[0]}/{pod[1]} ({refused.why})"
@@ -151,6 +158,11 @@ class EvictionTrials:
             else REFUSED_FIRST_SECONDS
         )
         self._refused[pod.uid] = _Remembered(why, now + seconds, seconds)
+
+    def remember_owner(self, controller: str) -> None:
+        """Remember that a pod of a controller, by its UID, was told to go and has not ended."""
+        if controller:
+            self._unending[controller] = self.clock.monotonic() + REFUSED_LIMIT_SECONDS
 
     async def _run(self, pod: Target) -> None:
         trial = self._trials[pod.uid]

@@ -8,7 +8,7 @@ from fourleaf.k8s_bridge.cluster.memory.actors import node, pod
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.from_plan import moved
-from fourleaf.k8s_bridge.relocation.next_action import REST, progress
+from fourleaf.k8s_bridge.relocation.next_action import progress
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation, Seat
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Move
@@ -60,10 +60,8 @@ def test_a_place_is_not_kept_for_who_runs_elsewhere() -> None:
     seen = cache()
     seat = Seat(Target("ml", "g-0", "one"), (1, 0, 0), "", "n-1", Resources(1, None, None, 1, ()))
     one = Relocation(GANG, Purpose.RESERVATION, (seat,), (), until=1e9)
-    other = Relocation(GangKey("ml", "x"), Purpose.RESERVATION, (seat,), (), until=1e9)
     seen.take(PODS, body("one", 2))
-    # Of another gang, for which nobody has come, so that nothing is bound yet.
-    assert progress(other, ClusterView(seen, seen.reading(), (other,), frozenset(), 0.0)) == REST
+    assert not progress(one, ClusterView(seen, seen.reading(), (one,), frozenset(), 0.0)).over
     seen.take(PODS, body("one", 3, "n-2"))
     found = progress(one, ClusterView(seen, seen.reading(), (one,), frozenset(), 0.0))
     assert found.over

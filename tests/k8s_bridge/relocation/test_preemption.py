@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Refused
-from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES, NODES, Kind
+from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, JOBS, LEASES, NODES, PODS, Kind
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
@@ -23,6 +23,7 @@ from fourleaf.k8s_bridge.relocation.records import Purpose
 from fourleaf.model.plan import Plan
 from fourleaf.model.snapshot import Snapshot
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
+from tests.twins.jobs import job
 
 
 @pytest.fixture
@@ -343,7 +344,12 @@ async def test_an_attempt_without_victims_is_repeated_soon(bench: Bench) -> None
 async def test_a_victim_that_ends_slowly_is_the_only_one(bench: Bench) -> None:
     """Half an hour of grace to write a checkpoint: no other gang is told to go meanwhile."""
     for name in "abcd":
-        await bench.submit(name, 4, priority="low")
+        body = job(name, 4)
+        spec = body["spec"]["template"]["spec"]
+        spec |= {"priorityClassName": "low", "terminationGracePeriodSeconds": 1800}
+        await submit(bench.cluster, TEAM, [])
+        await bench.cluster.create(JOBS, TEAM, body)
+    await bench.clock.advance(5)
     uids = {name: await bench.uids(name) for name in "abcd"}
     bench.kubelets.silent |= {one["metadata"]["name"] for one in bench.fabric}
     await bench.submit("top", 4, priority="high")
@@ -352,6 +358,60 @@ async def test_a_victim_that_ends_slowly_is_the_only_one(bench: Bench) -> None:
     bench.kubelets.silent.clear()
     await bench.clock.advance(60)
     assert len(await bench.places("top")) == 4
+
+
+async def test_another_goes_where_one_never_ends(bench: Bench) -> None:
+    """The lowest gang has 30 s, and two minutes more; then the next one makes room."""
+    await bench.submit("a", 8, priority="low")
+    await bench.submit("b", 8, priority="middle")
+    uids = await bench.uids("b")
+    bench.kubelets.silent |= set((await bench.places("a")).values())
+    await bench.submit("top", 8, priority="high")
+    await bench.clock.advance(145)
+    assert await bench.uids("b") == uids
+    await bench.clock.advance(30)
+    assert len(await bench.places("top")) == 8
+
+
+async def test_of_who_never_ends_no_more_are_told_to(bench: Bench) -> None:
+    """Pods of one controller on all nodes: where one never ends, no other of them is told to."""
+    owner = {"apiVersion": "example.org/v1", "kind": "Training", "name": "t", "uid": "u"}
+    pods = [pod(f"t-{number}", namespace=TEAM) for number in range(16)]
+    for one in pods:
+        one["metadata"]["ownerReferences"] = [owner | {"controller": True}]
+        one["spec"]["priorityClassName"] = "low"
+    await submit(bench.cluster, TEAM, pods)
+    await bench.clock.advance(3)
+    bench.kubelets.silent |= {one["metadata"]["name"] for one in bench.fabric}
+
+    async def told() -> int:
+        items = (await bench.cluster.list(PODS, TEAM)).items
+        return sum("deletionTimestamp" in one["metadata"] for one in items)
+
+    await bench.submit("top", 1, priority="high")
+    await bench.clock.advance(400)
+    assert await told() == 1
+    # They are asked again once ten minutes have passed.
+    await bench.clock.advance(400)
+    assert await told() == 2
+
+
+async def test_who_fits_beside_another_once_a_victim_has_gone_needs_none(bench: Bench) -> None:
+    """A gang of 8 makes way for one of 4 and takes its time: the second of 4 waits for the rest."""
+    await bench.submit("a", 8, priority="low")
+    await bench.submit("b", 8, priority="middle")
+    uids = await bench.uids("b")
+    silent = set((await bench.places("a")).values())
+    bench.kubelets.silent |= silent
+    await bench.submit("first", 4, priority="high")
+    await bench.clock.advance(5)
+    await bench.submit("second", 4, priority="high")
+    await bench.clock.advance(60)
+    assert await bench.uids("b") == uids
+    bench.kubelets.silent -= silent
+    await bench.clock.advance(10)
+    assert [len(await bench.places(name)) for name in ("first", "second")] == [4, 4]
+    assert await bench.uids("b") == uids
 
 
 async def test_evictions_wait_for_a_plan_that_is_under_way_but_not_for_long() -> None:

@@ -107,6 +107,24 @@ async def test_evictions_that_hang_stop_no_other_relocation(bench: Bench) -> Non
     assert await bench.places("top") == {}
 
 
+async def test_evictions_that_hang_stop_no_other_preemption(bench: Bench) -> None:
+    """`first` cannot have its victim go: `second` has its own at once, `first` another later."""
+    await bench.classes(low=1, middle=5, high=10)
+    answers = Answers("a-", Refused("never"))
+    await answering(bench, answers)
+    answers.hangs = bench
+    await bench.submit("a", 4, priority="low")
+    await bench.submit("b", 4, priority="middle")
+    await bench.submit("c", 8, priority="middle")
+    await bench.submit("first", 4, priority="high")
+    await bench.clock.advance(10)
+    await bench.submit("second", 8, priority="high")
+    assert await bound_within(bench, "second", 8, 20.0)
+    assert not await bench.places("first")
+    assert len(await bench.places("b")) == 4
+    assert await bound_within(bench, "first", 4, 130.0)
+
+
 async def drain(bench: Bench, *jobs: str) -> None:
     """Their nodes are to be emptied."""
     patch = {"metadata": {"annotations": {DRAIN: "true"}}, "spec": {"unschedulable": True}}

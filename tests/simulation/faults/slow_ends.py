@@ -56,7 +56,7 @@ class SlowEnds(Family):
         self._acts = [
             Act(
                 moment,
-                _Lingering(chance.choice((0.2, 0.6, 1.0)), chance.choice((2.0, 10.0, 35.0))),
+                _Lingering(chance.choice((0.2, 0.6, 1.0)), chance.choice((2.0, 10.0, 35.0, 200.0))),
             )
             for moment in moments(chance, scene, 4)
         ]

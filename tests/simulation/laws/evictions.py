@@ -20,6 +20,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.ledger.names import COMMIT, RECORD
 from fourleaf.k8s_bridge.ledger.pods import PodSeen, pod_seen
 from fourleaf.k8s_bridge.ledger.records import Member, Phase
+from fourleaf.k8s_bridge.relocation.ages import OVERDUE_END_SECONDS, USUAL_GRACE_SECONDS
 from fourleaf.k8s_bridge.relocation.codec import RELOCATION, read_relocation
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
 from fourleaf.model.config.relocation import Repair
@@ -50,7 +51,7 @@ def node_of(name: str) -> str:
 
 @dataclass(slots=True, eq=False)
 class _Case:
-    """A relocation since it was `opened`, on the true clock, and the pods evicted for it.
+    """A relocation since it was `opened`, on the true clock, and when pods were evicted for it.
 
     `commit` has put its gang onto its seats, "" before. `overtaken` by a commit of another gang
     onto them that a cycle had begun before.
@@ -58,7 +59,7 @@ class _Case:
 
     one: Relocation
     opened: float
-    evicted: set[str] = field(default_factory=set)
+    evicted: dict[str, float] = field(default_factory=dict)
     commit: str = ""
     overtaken: str = ""
 
@@ -241,7 +242,7 @@ class Evictions:
             if leaver.pod.uid == seen.pod.uid
         ]
         for case in cases:
-            case.evicted.add(seen.pod.uid)
+            case.evicted.setdefault(seen.pod.uid, self._story.clock.monotonic())
         if cases:
             return
         for commit, members in self._going_back(seen.pod.uid):
@@ -321,6 +322,9 @@ class Evictions:
         expired = self._expired(case)
         if expired and any(map(self._ends, case.evicted)):
             yield "a pod takes longer to end than places are kept"
+        told = self._story.clock.monotonic() - USUAL_GRACE_SECONDS - OVERDUE_END_SECONDS
+        if any(self._ends(uid) for uid, at in case.evicted.items() if at <= told):
+            yield "a pod takes longer to end than it is waited for"
         if expired and self._deaf >= case.opened:
             yield "a watch of pods was silent for longer than places are kept"
         if case.overtaken:
