@@ -50,7 +50,7 @@ class StandingGang:
     In each role `bound` are the members that live, with their nodes, and `pods` those that
     were lost. `movable`: its pods may go elsewhere although it has lost none. `move_cost` is
     the price of each pod that moves, in GPU-minutes since the last checkpoint or any other
-    unit that all gangs share, from 1 up. `started` is when its youngest member was bound, in
+    unit that these gangs share, from 1 up. `started` is when its youngest member was bound, in
     seconds since the epoch.
     """
 

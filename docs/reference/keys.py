@@ -46,7 +46,11 @@ WISHES = (
     Key(names.STRATEGY, POD, f"One of {', '.join(Strategy)}."),
     Key(names.POLICY, POD, "`Required` (the leaf rule holds) or `Preferred` (it is a cost)."),
     Key(names.MOVABLE, POD, "`true`: the gang may be moved for others."),
-    Key(names.MOVE_COST, POD, "What a move costs, in GPU-minutes since the last checkpoint."),
+    Key(
+        names.MOVE_COST,
+        POD,
+        "What a move costs beside others of its namespace, in lost GPU-minutes for example.",
+    ),
     Key(
         names.REPAIR_POLICY,
         POD,

@@ -109,8 +109,11 @@ class ClusterCache:
             return
         self._complete[kind] = version
         bodies = self._brought_up(kind, listing.items, version)
+        opened = [body for body in bodies.values() if kind is PODS and self._has_opened(body)]
         self.objects[kind] = bodies
         self._note(self._reader.replace_all(kind.group, kind.name, bodies.values()))
+        for body in opened:
+            self._reader.opened(*_key(body), self._clock.wall())
         if kind is PODS:
             before = self._pods
             self._pods, self._made = {}, PodsByController()
@@ -147,8 +150,11 @@ class ClusterCache:
             return
         if kind is PODS and not self._see_pod(body):
             return
+        opened = kind is PODS and self._has_opened(body)
         self.objects.setdefault(kind, {})[_key(body)] = body
         changed = self._reader.put(kind.group, kind.name, body)
+        if opened:
+            self._reader.opened(*_key(body), self._clock.wall())
         if kind is NODES:
             self._see_node(body)
             if changed:
@@ -329,6 +335,11 @@ class ClusterCache:
         """How often gangs have become fit to be planned; that of a reading is as of then."""
         return self._reader.arrivals(self._clock.wall())
 
+    def _has_opened(self, body: Body) -> bool:
+        """Whether a pod had scheduling gates when it was seen last, and has none any more."""
+        known = self.objects.get(PODS, {}).get(_key(body))
+        return known is not None and _uid(known) == _uid(body) and _gated(known) > _gated(body)
+
     def _see_pod(self, body: Body) -> bool:
         """Note a pod; False where it is no newer than what is known."""
         seen = pod_seen(body)
@@ -373,6 +384,10 @@ def _key(body: Body) -> tuple[str, str]:
 
 def _uid(body: Body) -> str:
     return str(body["metadata"].get("uid", ""))
+
+
+def _gated(body: Body) -> bool:
+    return bool((body.get("spec") or {}).get("schedulingGates"))
 
 
 def _version(body: Body) -> int:

@@ -15,6 +15,7 @@ from fourleaf.k8s_bridge.relocation.evictions.limits import eviction_limits
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import moved, starting
 from fourleaf.k8s_bridge.relocation.move_budget import MoveBudget
+from fourleaf.k8s_bridge.relocation.move_costs import scaled
 from fourleaf.k8s_bridge.relocation.record_room import RecordRoom
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
@@ -111,7 +112,8 @@ class DefragmentationPlanner:
     ) -> DefragPlan:
         """Moves that let all gangs with reserved places start, else none onto these."""
         limits = eviction_limits(view, standing, self.evictions)
-        snapshot = replace(view.reading.snapshot, standing=standing, eviction_limits=limits)
+        now = view.reading.snapshot
+        snapshot = replace(now, standing=scaled(standing), eviction_limits=limits)
         plan = await self.planner.defragment(snapshot, budget)
         if {one.gang for one in view.open} <= _started(plan):
             return plan

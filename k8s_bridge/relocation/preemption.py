@@ -17,6 +17,7 @@ from fourleaf.k8s_bridge.relocation.contention import crowded_now
 from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod, eviction_limits
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import preempting
+from fourleaf.k8s_bridge.relocation.move_costs import scaled
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.records import VICTIMS_STAY, Purpose, Relocation
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
@@ -109,7 +110,7 @@ class PreemptionPlanner:
         charge = charged(view.reading.snapshot, view)
         if going and await self._has_room_soon(charge, going, gang):
             return None
-        snapshot = replace(charge, standing=tuple(lower), eviction_limits=limits)
+        snapshot = replace(charge, standing=scaled(lower), eviction_limits=limits)
         plan = await self.planner.preempt(snapshot, gang.key)
         if plan.reason is not None and plan.reason.kind is ReasonKind.EVICTIONS_FORBIDDEN:
             self._forbid(gang, lower, limits, plan.reason, view)

@@ -14,6 +14,7 @@ from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod, evictio
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import repairs
 from fourleaf.k8s_bridge.relocation.independent import independent
+from fourleaf.k8s_bridge.relocation.move_costs import scaled
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.record_room import RecordRoom
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
@@ -108,7 +109,7 @@ class RepairPlanner:
             if not one.hit or one in hit
         ]
         charge = charged(view.reading.snapshot, view)
-        snapshot = replace(charge, standing=tuple(planned), eviction_limits=limits)
+        snapshot = replace(charge, standing=scaled(planned), eviction_limits=limits)
         plan = await self.planner.repair(snapshot)
         drafts = list(repairs(plan, planned, view, config.places_seconds))
         lacking = self._room.lacking(drafts, planned)

@@ -14,6 +14,23 @@ LIVE = "tests/model/readers/live/test_live.py"
 
 FAIRNESS = (
     Mutant(
+        "costs within a namespace",
+        "a tenant that says that a move costs a million is never preempted",
+        "k8s_bridge/relocation/preemption.py",
+        "standing=scaled(lower), eviction_limits=limits)",
+        "standing=tuple(lower), eviction_limits=limits)",
+        "tests/k8s_bridge/relocation/test_preemption.py"
+        "::test_a_cost_counts_beside_its_own_namespace_alone",
+    ),
+    Mutant(
+        "age behind gates",
+        "a tenant keeps gangs behind gates of its own until they are the oldest of all",
+        "model/readers/gangs/drafts.py",
+        "return max([first, *(pod.opened for pod in members if pod.opened is not None)])",
+        "return first",
+        "tests/k8s_bridge/cache/test_cluster_cache.py::test_a_gang_waits_since_its_last_gate_went",
+    ),
+    Mutant(
         "batch: turns of namespaces",
         "the backlog of one namespace fills every batch, and no other is looked at",
         "solver/instance/gang_classes.py",

@@ -237,7 +237,7 @@ class Gangs:
             roles=roles,
             # Admission judged the priority of the pods alone: their group may only lower it.
             priority=min(first.priority, need.most_priority),
-            created=min(self._now if p.created is None else p.created for p in members),
+            created=self._waits_since(members),
             strategy=wishes.strategy,
             policy=wishes.policy,
             preferred_domain=wishes.preferred_domain,
@@ -249,6 +249,11 @@ class Gangs:
             duration=duration_of(first),
         )
         return Draft(gang, identity, tuple(waiting), tuple(bound), need.holder, too_many)
+
+    def _waits_since(self, members: Sequence[Pod]) -> float:
+        """When the first one was created, or the last scheduling gate went, if that was seen."""
+        first = min(self._now if pod.created is None else pod.created for pod in members)
+        return max([first, *(pod.opened for pod in members if pod.opened is not None)])
 
     def _roles(
         self, waiting: Sequence[Pod], bound: Sequence[Pod], prefers: bool

@@ -31,7 +31,7 @@ class Known:
     """A pod: its newest body, its UID ("" without one), its gang, and what was read last.
 
     `asked` are the owners, claims and volumes that its gang depends on; `pod` is None where it
-    must be read anew.
+    must be read anew. `opened` is when it was seen to lose its last scheduling gate.
     """
 
     body: Body
@@ -39,6 +39,7 @@ class Known:
     identity: Identity | None = None
     asked: tuple[OwnerRef, ...] = ()
     pod: Pod | None = None
+    opened: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +186,13 @@ class PodCache:
         if self._assumed.pop(uid, None) is not None:
             self._stale.add(self._by_uid[uid])
 
+    def opened(self, at: Address, now: float) -> None:
+        """A pod has lost its last scheduling gate."""
+        known = self._pods.get(at)
+        if known is not None:
+            known.opened = now
+            self._stale.add(at)
+
     def owner_changed(self, at: Address, ref: OwnerRef) -> None:
         """An owner or a ResourceClaim came, went or says something new."""
         self._stale |= self._dependents.get((at[0], ref), set())
@@ -210,6 +218,7 @@ class PodCache:
         known = self._pods[at]
         manifest = Manifest(report, SOURCE, "", "Pod", *at, known.body)
         pod = read_pod(manifest, at[1], owners)
+        pod.opened = known.opened
         assumed = self._assumed.get(known.uid)
         if not pod.node and assumed is not None:
             pod.node, pod.devices, pod.grant = assumed.node, assumed.devices, assumed.grant

@@ -137,6 +137,10 @@ class LiveReader:
         """Let a pod count as what its object says again."""
         self._table.release(uid)
 
+    def opened(self, namespace: str, name: str, now: float) -> None:
+        """Let a pod count as waiting since `now`: its last scheduling gate went."""
+        self._table.opened((namespace, name), now)
+
     def configure(self, config: SchedulerConfig) -> None:
         """Read everything by another config."""
         if config != self._config:

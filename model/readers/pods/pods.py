@@ -64,7 +64,8 @@ class Pod:
     it out; `volumes` what its PersistentVolumeClaims demand, `attached` those that its node
     attaches; `untold` is a container that would not learn its devices, "" for none. A `stale` pod
     is to be read anew before it counts again: something that is wrong with it was found before
-    anything listened.
+    anything listened. `opened` is when it was seen to lose its last scheduling gate, in seconds
+    since the epoch.
     """
 
     manifest: Manifest
@@ -100,6 +101,7 @@ class Pod:
     volumes: VolumeWants = NO_VOLUMES
     attached: tuple[AttachedVolume, ...] = ()
     untold: str = ""
+    opened: float | None = None
 
     @property
     def namespace(self) -> str:

@@ -113,3 +113,25 @@ async def test_a_condition_that_we_have_written_starts_no_cycle(cache: ClusterCa
     cache.on_change(PODS, Put(listed))
     assert not cache.changed.is_set()
     assert cache.reading().snapshot.gangs is before.gangs
+
+
+@pytest.mark.parametrize("by_list", [False, True])
+async def test_a_gang_waits_since_its_last_gate_went(by_list: bool) -> None:
+    """Behind a gate of its own for an hour, a pod is no older than one that comes meanwhile."""
+    clock = VirtualClock()
+    cache, cluster = ClusterCache(clock), MemoryCluster(clock=clock)
+    body = pod("gated", 1)
+    body["spec"]["schedulingGates"] = [{"name": "example.org/later"}]
+    (gated,) = await submit(cluster, "ml", [body])
+    cache.on_change(PODS, Put(await cluster.get(PODS, gated)))
+    await clock.advance(3600)
+    _, honest = await made(cluster, "honest")
+    cache.on_change(PODS, Put(await cluster.get(PODS, honest)))
+    await clock.advance(60)
+    await cluster.patch(PODS, gated, {"spec": {"schedulingGates": None}})
+    if by_list:
+        cache.take_all(PODS, await cluster.list(PODS))
+    else:
+        cache.on_change(PODS, Put(await cluster.get(PODS, Target("ml", "gated"))))
+    ages = {gang.key.name: clock.wall() - gang.created for gang in cache.reading().snapshot.gangs}
+    assert ages == {"gated": pytest.approx(0, abs=1), "honest": pytest.approx(60, abs=1)}

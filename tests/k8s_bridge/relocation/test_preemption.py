@@ -15,7 +15,7 @@ import pytest
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Refused
 from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, JOBS, LEASES, NODES, PODS, Kind
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
-from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
+from fourleaf.k8s_bridge.cluster.memory.actors import GANG, GANG_SIZE, pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target, WatchEvent
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
@@ -412,6 +412,23 @@ async def test_who_fits_beside_another_once_a_victim_has_gone_needs_none(bench: 
     await bench.clock.advance(10)
     assert [len(await bench.places(name)) for name in ("first", "second")] == [4, 4]
     assert await bench.uids("b") == uids
+
+
+async def test_a_cost_counts_beside_its_own_namespace_alone(bench: Bench) -> None:
+    """`evil` says half a million and one, 67 and 133 % of its average; `other` twice the same."""
+    costs = [("evil", 500_000), ("evil", 1_000_000), ("other", 7), ("other", 7)]
+    for number, (namespace, cost) in enumerate(costs):
+        said = {GANG: f"g{number}", GANG_SIZE: "4", "topology.scheduler/move-cost": str(cost)}
+        pods = [pod(f"g{number}-{i}", namespace=namespace, annotations=said) for i in range(4)]
+        for one in pods:
+            one["spec"]["priorityClassName"] = "low"
+        await submit(bench.cluster, namespace, pods)
+        await bench.clock.advance(2)
+    await bench.submit("top", 4, priority="high")
+    await bench.clock.advance(20)
+    there = (await bench.cluster.list(PODS)).items
+    left = {one["metadata"]["name"].split("-")[0] for one in there}
+    assert left == {"g1", "g2", "g3", "top"}
 
 
 async def test_evictions_wait_for_a_plan_that_is_under_way_but_not_for_long() -> None:
