@@ -61,7 +61,7 @@ unit: $(STAMP) ## Tests of every room and a thin path through the real control p
 e2e: $(STAMP) ## The whole real control plane, and what is shipped for it
 	@mkdir -p .used-rights && rm -f .used-rights/*
 	@FOURLEAF_USED_RIGHTS=$(CURDIR)/.used-rights .venv/bin/pytest -q -m e2e -n $(E2E_WORKERS) --dist loadgroup $(SLOWEST)
-	-@.venv/bin/python -m tests.e2e.used_rights .used-rights
+	@.venv/bin/python -m tests.e2e.used_rights .used-rights
 
 deep: $(STAMP) ## Thousands of instances, 500 seeds, the explorer; then the mutants
 	@.venv/bin/pytest -q -m deep -n $(WORKERS) --dist worksteal $(SLOWEST)

@@ -49,7 +49,13 @@ from fourleaf.k8s_bridge.cluster.kinds import (
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
 from fourleaf.k8s_bridge.election.election import Election, Timing
 from fourleaf.k8s_bridge.election.gate import Gate, GatedCluster, NotLeader
-from fourleaf.k8s_bridge.informers import Change, Informers, ReflectorState, Selection
+from fourleaf.k8s_bridge.informers import (
+    Change,
+    Informers,
+    ReflectorState,
+    Selection,
+    config_selection,
+)
 from fourleaf.k8s_bridge.informers.owner_kinds import OwnerInformers
 from fourleaf.k8s_bridge.leader import CyclePace, Leader
 from fourleaf.k8s_bridge.ledger.dry_run import DryRun
@@ -288,8 +294,7 @@ class Scheduler:
         return DryRun(self.gated, self.clock, needed=mode == "always", auto=mode == "auto")
 
     def _selections(self) -> list[Kind | Selection]:
-        config = Selection(CONFIG_MAPS, namespace=self.options.config_namespace)
-        return [*WATCHED_KINDS, config]
+        return [*WATCHED_KINDS, config_selection(self.options.config_namespace)]
 
     def _configure(self, config: SchedulerConfig) -> None:
         self.cache.configure(config)

@@ -22,7 +22,7 @@ E2E = (
     "tests/e2e/",
     "tests/faults/test_faults.py",
     "tests/history/test_real.py",
-    "tests/k8s_bridge/reporting/test_real.py",
+    "tests/k8s_bridge/test_real.py",
 )
 """Files and folders that `make e2e` runs."""
 

@@ -8,12 +8,19 @@ from dataclasses import replace
 
 import structlog
 
-from fourleaf.k8s_bridge.cache.config_watcher import START, ConfigState, folded
-from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, GPU_CLAIMS
+from fourleaf.k8s_bridge.cache.config_watcher import START, ConfigState, config_map_of, folded
+from fourleaf.k8s_bridge.cluster.kinds import GPU_CLAIMS
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
-from fourleaf.k8s_bridge.informers import Absent, Change, Put, Removed, Replaced, Selection, reflect
+from fourleaf.k8s_bridge.informers import (
+    Absent,
+    Put,
+    Removed,
+    Replaced,
+    Selection,
+    config_selection,
+    reflect,
+)
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.model.config.spec import CONFIG_MAP
 from fourleaf.webhook.metrics import WebhookMetrics
 from fourleaf.webhook.state import State
 
@@ -33,32 +40,10 @@ async def follow_config(
 ) -> None:
     """Keep the config of `state` in force as the ConfigMap changes; `names` win over its own."""
     config = START
-    subject = Selection(CONFIG_MAPS, namespace=namespace)
-    async with aclosing(reflect(cluster, subject, clock)) as changes:
+    async with aclosing(reflect(cluster, config_selection(namespace), clock)) as changes:
         async for change in changes:
-            known, body = _config_map(change)
-            if not known and CONFIG not in state.lacking:
-                continue
-            config = folded(config, body)
+            config = folded(config, config_map_of(change))
             _take(config, state, metrics, names)
-
-
-def _config_map(change: Change) -> tuple[bool, Body | None]:
-    """Whether a change is about the config, and the ConfigMap that there is now."""
-    match change:
-        case Replaced():
-            named = (one for one in change.items if _is_config(one))
-            return True, next(named, None)
-        case Put():
-            return _is_config(change.body), change.body
-        case Removed():
-            return _is_config(change.body), None
-        case Absent():
-            return True, None
-
-
-def _is_config(body: Body) -> bool:
-    return bool(body["metadata"]["name"] == CONFIG_MAP)
 
 
 def _take(config: ConfigState, state: State, metrics: WebhookMetrics, names: Sequence[str]) -> None:

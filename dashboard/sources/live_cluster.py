@@ -14,7 +14,7 @@ from fourleaf.k8s_bridge.cache.config_watcher import ConfigWatcher
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, JOBS, LEASES, PODS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
-from fourleaf.k8s_bridge.informers import Change, Informers, Selection
+from fourleaf.k8s_bridge.informers import Change, Informers, config_selection
 from fourleaf.k8s_bridge.informers.owner_kinds import OwnerInformers
 from fourleaf.k8s_bridge.ledger.names import GANGS, PAGES
 from fourleaf.k8s_bridge.runtime.clock import Clock
@@ -47,8 +47,8 @@ class LiveSource:
         self._clock = clock
         self._namespace = namespace
         self._cache = ClusterCache(clock)
-        config = Selection(CONFIG_MAPS, namespace=config_namespace)
-        self._reflectors = Informers(cluster, clock, [*WATCHED_KINDS, config], self._on_change)
+        selections = [*WATCHED_KINDS, config_selection(config_namespace)]
+        self._reflectors = Informers(cluster, clock, selections, self._on_change)
         self._owners = OwnerInformers(self._reflectors)
         self._config = ConfigWatcher((), self._configure, lambda *_: None)
         self._changed = asyncio.Event()

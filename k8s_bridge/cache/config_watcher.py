@@ -50,18 +50,8 @@ class ConfigWatcher:
         apply(self._with_names(START.config))
 
     def on_change(self, change: Change) -> None:
-        """Apply a reflector's change of the ConfigMaps of one namespace."""
-        match change:
-            case Put(body):
-                if _is_ours(body):
-                    self._read(body)
-            case Removed(body):
-                if _is_ours(body):
-                    self._read(None)
-            case Replaced(items, _, _):
-                self._read(next((body for body in items if _is_ours(body)), None))
-            case Absent():
-                self._read(None)
+        """Apply a reflector's change of the ConfigMap, and of no other."""
+        self._read(config_map_of(change))
 
     def recall(self, config: SchedulerConfig) -> None:
         """Go on with the config that a leader before had in force; the newest edit is a bad one."""
@@ -97,8 +87,15 @@ class ConfigWatcher:
             return Extensions()
 
 
-def _is_ours(body: Body) -> bool:
-    return bool(body["metadata"]["name"] == CONFIG_MAP)
+def config_map_of(change: Change) -> Body | None:
+    """The ConfigMap that there is after a change of a `config_selection`."""
+    match change:
+        case Put(body):
+            return body
+        case Replaced(items, _, _):
+            return next(iter(items), None)
+        case Removed() | Absent():
+            return None
 
 
 RECALLED = "the last good one, as a Lease keeps it"

@@ -4,7 +4,7 @@ from fourleaf.k8s_bridge.informers.changes import Absent, Change, Put, Removed, 
 from fourleaf.k8s_bridge.informers.health import Health, Pulse, ReflectorState
 from fourleaf.k8s_bridge.informers.informers import Informers
 from fourleaf.k8s_bridge.informers.reflector import reflect
-from fourleaf.k8s_bridge.informers.selection import Selection
+from fourleaf.k8s_bridge.informers.selection import Selection, config_selection
 from fourleaf.k8s_bridge.informers.timeouts import Timeouts
 
 __all__ = [
@@ -19,5 +19,6 @@ __all__ = [
     "Replaced",
     "Selection",
     "Timeouts",
+    "config_selection",
     "reflect",
 ]

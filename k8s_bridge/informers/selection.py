@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, Kind
+from fourleaf.model.config.spec import CONFIG_MAP
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +32,8 @@ class Selection:
 def selection_of(what: Kind | Selection) -> Selection:
     """`what`, or all objects of it where it is a kind."""
     return Selection(what) if isinstance(what, Kind) else what
+
+
+def config_selection(namespace: str) -> Selection:
+    """The ConfigMap of the config alone: rights to list and watch may name it, by this selector."""
+    return Selection(CONFIG_MAPS, namespace=namespace, fields=f"metadata.name={CONFIG_MAP}")

@@ -11,12 +11,16 @@ import pytest
 from tests.controlplane.api import Api, ApiError
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import Fleet, create_fleet
+from tests.controlplane.plane import ControlPlane
 from tests.controlplane.waiting import eventually
 from tests.e2e.accounts import DASHBOARD, RBAC, SCHEDULER, account, install, uninstall
 from tests.e2e.attacks import pod
 from tests.e2e.board import TOKEN, Board
 from tests.e2e.checker import holds
+from tests.e2e.every_kind import NATIVE_GROUPS, serve_every_kind, unread
 from tests.e2e.replica import Replica
+
+APISERVER_FLAGS = NATIVE_GROUPS
 
 
 class Stage:
@@ -37,9 +41,11 @@ def gang(name: str, size: int) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def stage(module_control_plane: Plane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """Eight nodes under two leaves."""
+    """Eight nodes under two leaves, on a server that has every kind that may be read."""
     plane, folder = module_control_plane, tmp_path_factory.mktemp("dashboard")
     with plane.api() as api:
+        if plane.managed:
+            serve_every_kind(api)
         made = install(api, RBAC / "scheduler.yaml", RBAC / "dashboard.yaml")
         create_fleet(plane.kubeconfig(), Fleet(8))
         scheduler = account(plane, SCHEDULER, folder)
@@ -183,6 +189,15 @@ def test_the_account_can_write_nothing(stage: Stage, tmp_path: Path) -> None:
             with pytest.raises(ApiError) as caught:
                 write()
             assert caught.value.status == 403
+
+
+@pytest.mark.parametrize("component", ["scheduler", "dashboard"])
+def test_every_kind_that_a_role_names_is_read(stage: Stage, component: str) -> None:
+    """Listed and watched, whatever may be of what is served."""
+    if not isinstance(stage.plane, ControlPlane):
+        pytest.skip("the audit log of that cluster is not ours to read")
+    plane = stage.plane
+    eventually(lambda: not unread(plane.audit(), component), f"the {component} reads every kind")
 
 
 def test_it_asks_for_nothing_that_it_may_not(stage: Stage) -> None:
