@@ -52,9 +52,10 @@ def test_helm_finds_nothing_to_complain_of(chart: str) -> None:
 
 
 def test_in_kube_system_it_is_the_plain_manifests() -> None:
-    """Rights, policies and webhook configurations say there what the files say."""
+    """Rights, policies and webhook configurations say there what the files say; no more rights."""
     everything = made(SWITCHED_ON[1].rpartition(",")[0], namespace="kube-system")
     chart = {(one["kind"], _place(one)): one for one in everything}
+    plain = set()
     for path in sorted(DEPLOY.glob("*/*.yaml")):
         if path.parent.name not in ("rbac", "policies", "webhook", "crds"):
             continue
@@ -62,6 +63,8 @@ def test_in_kube_system_it_is_the_plain_manifests() -> None:
             same = chart[body["kind"], _place(body)]
             for part in set(body) - {"metadata"}:
                 assert same[part] == body[part], f"{path.name}: {_place(body)}: {part}"
+            plain.add((body["kind"], _place(body)))
+    assert {one for one in chart if one[0].endswith(("Role", "RoleBinding"))} <= plain
 
 
 def _place(body: Body) -> tuple[str, str]:

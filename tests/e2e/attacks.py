@@ -316,6 +316,10 @@ LEASES = [
     Attack(
         "a page made up", "POST", LEASE, "metadata.name", {"metadata": {"name": "page-leaf-0-0"}}
     ),
+    *(
+        Attack(name, "POST", LEASE, "metadata.name", {"metadata": {"name": f"fourleaf-{name}"}})
+        for name in ("node-failures", "moves", "config")
+    ),
     Attack(
         "a record by its label",
         "POST",

@@ -91,6 +91,15 @@ def test_a_claim_that_makes_no_sense_is_refused_by_field(api: Api, spec: Any, fi
     assert field in str(refused.value)
 
 
+def test_what_a_claim_asks_for_does_not_change(api: Api) -> None:
+    """Pods may have devices by it: fewer of them afterwards would free what they hold."""
+    api.request("POST", CLAIMS, claim("kept", {"devices": {"count": 8}}))
+    with pytest.raises(ApiError, match="does not change") as refused:
+        api.patch(f"{CLAIMS}/kept", {"spec": {"devices": {"count": 1}}})
+    assert refused.value.status == 422
+    api.patch(f"{CLAIMS}/kept", {"metadata": {"labels": {"own": "1"}}})
+
+
 def test_columns_show_what_a_claim_is(api: Api) -> None:
     """`kubectl get gclaim` prints devices, policy and how many pods have theirs."""
     api.request("POST", CLAIMS, claim("shown", {"devices": {"count": 4, "policy": "contiguous"}}))

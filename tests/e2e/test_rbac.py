@@ -16,7 +16,7 @@ from tests.controlplane.waiting import eventually
 from tests.e2e.accounts import RBAC, SCHEDULER, account, allowed, install, uninstall
 from tests.e2e.attacks import pod
 from tests.e2e.checker import holds
-from tests.e2e.replica import Replica
+from tests.e2e.replica import ROOT, Replica
 from tests.e2e.rights import (
     ACCOUNTS,
     DOES,
@@ -90,6 +90,23 @@ def rules(path: Path) -> set[Right]:
 def test_a_role_allows_what_its_component_does(name: str) -> None:
     """The rules that ship are those of the table, right by right; no wildcard stands in them."""
     assert rules(RBAC / f"{name}.yaml") == set(each(DOES[name]))
+
+
+def test_no_other_role_ships() -> None:
+    """But the one by which others are let bind pods, which binds nobody by itself."""
+    bodies = [
+        body
+        for path in sorted((ROOT / "deploy").glob("*/*.yaml"))
+        for body in yaml.safe_load_all(path.read_text())
+    ]
+    kinds = ("Role", "ClusterRole")
+    roles = {one["metadata"]["name"] for one in bodies if one.get("kind") in kinds}
+    ours = {f"fourleaf-{name}" for name in ACCOUNTS}
+    assert roles == ours | {"fourleaf-other-scheduler"}
+    bound = [one for one in bodies if one.get("kind") in ("RoleBinding", "ClusterRoleBinding")]
+    assert {one["roleRef"]["name"] for one in bound} == ours
+    subjects = {(one["namespace"], one["name"]) for body in bound for one in body["subjects"]}
+    assert subjects == set(ACCOUNTS.values())
 
 
 @pytest.mark.parametrize("namespace", NAMESPACES)
