@@ -345,6 +345,22 @@ def test_components_reach_the_api_server_and_dns_alone() -> None:
         assert ports == {(8443, "TCP"), (53, "UDP"), (53, "TCP"), *kubelet}
 
 
+def test_who_may_connect_is_for_the_operator_to_name() -> None:
+    """Without names any pod may ask for metrics and call the webhook; with them, no other."""
+    names = "--set=networkPolicies.apiServerCIDRs={10.0.0.0/8}"
+    team = "--set=networkPolicies.monitoringNamespace.team=ops"
+    for values, asks, calls in (
+        ((), {}, None),
+        ((names, team), {"matchLabels": {"team": "ops"}}, [{"ipBlock": {"cidr": "10.0.0.0/8"}}]),
+    ):
+        policies = of(made(*values), "NetworkPolicy")
+        found = {one["metadata"]["name"]: one["spec"]["ingress"] for one in policies}
+        for name in ("scheduler", "webhook", "agent"):
+            own = [{"podSelector": {}}] if name == "scheduler" else []
+            assert found[f"fourleaf-{name}"][0]["from"] == [{"namespaceSelector": asks}, *own]
+        assert found["fourleaf-webhook"][1].get("from") == calls
+
+
 def test_paths_of_the_host_reach_the_policy() -> None:
     """Those of the values stand in place of the default ones."""
     (policy,) = of(

@@ -1,4 +1,4 @@
-"""Running pods that change what they say of GPUs, on the whole scheduler: nothing changes."""
+"""What pods say of GPUs by annotation, on the whole scheduler; said later, it changes nothing."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
-from fourleaf.k8s_bridge.cluster.memory.actors import nodes, pod, submit
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES, PODS
+from fourleaf.k8s_bridge.cluster.memory.actors import node, nodes, pod, submit
 from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.model.config.spec import CONFIG_MAP
 from fourleaf.model.devices.held_devices import GPUS
 from tests.k8s_bridge.test_scheduler import TEAM, Bench
 
@@ -66,3 +67,18 @@ async def test_none_stay_none(bench: Bench) -> None:
     await submit(bench.cluster, TEAM, [pod("honest", 8)])
     await bench.clock.advance(10)
     assert await bound(bench) == {"idle": "0", "honest": "8"}
+
+
+async def test_a_quota_counts_what_annotations_ask_for(bench: Bench) -> None:
+    """By the config; a quota of Kubernetes sees no GPU here. 4 and 5 are more than 8."""
+    said = f"spec:\n  namespaces: {{{TEAM}: {{gpuQuota: 8}}}}\n"
+    text = f"apiVersion: topology.scheduler/v1alpha1\nkind: SchedulerConfig\n{said}"
+    config = {"metadata": {"name": CONFIG_MAP}, "data": {"config.yaml": text}}
+    await bench.cluster.create(CONFIG_MAPS, "kube-system", config)
+    await bench.cluster.create(NODES, "", node("another", "leaf-0-0", "spine-0"))
+    await bench.start()
+    await submit(bench.cluster, TEAM, [pod("four", 0, annotations={COUNT: "4"})])
+    await bench.clock.advance(3)
+    await submit(bench.cluster, TEAM, [pod("five", 0, annotations={COUNT: "5"})])
+    await bench.clock.advance(10)
+    assert await bound(bench) == {"four": "4"}

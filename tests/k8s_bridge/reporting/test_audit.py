@@ -49,6 +49,10 @@ def test_each_decision_has_a_line() -> None:
     assert (waits["gang"], waits["decision"], waits["nodes"]) == ("ml/b", "waiting", [])
     assert waits["reason"] == {"kind": "NoFreeCapacity", "detail": "", "counts": {}}
     assert [placed[name] for name in HASHES] == [waits[name] for name in HASHES]
+    assert placed.keys() | {"reason"} == waits.keys()
+    # Nothing of what containers are: neither images nor environment.
+    named = {"time", "cycle_id", "epoch", "status", "gap", "gang", "decision", "nodes", "reason"}
+    assert waits.keys() == named | set(HASHES)
 
 
 def test_a_gang_that_waits_as_before_has_no_line_again() -> None:
