@@ -45,6 +45,8 @@ def topology_source(snapshot: Snapshot) -> str:
     labels = [n.labels for n in snapshot.fabric.nodes.values() if n.allocatable.gpus]
     levels = choose_levels(topology, labels)
     if levels is None or snapshot.fabric.flat:
+        if refused := len(snapshot.fabric.refused):
+            return f"no node names a leaf; {refused:,} take no pods for it"
         return "no node names a leaf; all stand in one" if labels else "no GPU node"
     named = f"leaf by {levels.leaf}" + (f", spine by {levels.spine}" if levels.spine else "")
     if topology.levels:

@@ -39,13 +39,15 @@ class Fabric:
     """All leaves in natural order, spine by spine. Built once per change of the node set.
 
     `unlabelled` are the nodes that name no leaf: each stands apart, or all in one leaf where
-    no node names one.
+    no node names one. `refused` are those that take no pods for it, by the config, and that are
+    on no leaf.
     """
 
     leaves: tuple[Leaf, ...]
     adjacency: AdjacencyKind = AdjacencyKind.CONSECUTIVE
     edges: frozenset[tuple[str, str]] = field(default_factory=frozenset)
     unlabelled: frozenset[str] = frozenset()
+    refused: frozenset[str] = frozenset()
 
     def with_nodes(self, change: Callable[[Node], Node]) -> Fabric:
         """The same leaves, with each node as `change` has it."""

@@ -149,11 +149,12 @@ def build_fabric(
     uplinks: Mapping[str, int],
     uplink: int | None,
     unlabelled: Iterable[str] = (),
+    refused: Iterable[str] = (),
 ) -> Fabric:
     """The fabric of `nodes`, whose leaf and spine names are set, in natural order.
 
     `uplinks` are Mbit/s by leaf name, `uplink` those of every other leaf. `unlabelled` are the
-    names of the nodes that name no leaf.
+    names of the nodes that name no leaf, `refused` of those that are left out for that.
     """
     by_leaf: dict[tuple[str, str], list[Node]] = {}
     for node in nodes:
@@ -173,6 +174,7 @@ def build_fabric(
         topology.adjacency.kind,
         frozenset((min(a, b), max(a, b)) for a, b in topology.adjacency.edges),
         frozenset(unlabelled),
+        frozenset(refused),
     )
 
 

@@ -90,7 +90,7 @@ def need_terms(config: SchedulerConfig, source: str, extensions: Extensions) -> 
 
 def need_nodes(snapshot: Snapshot, files: Sequence[str]) -> None:
     """Raise `BadInput` where there is nothing to plan on, as when only a Job was given."""
-    if snapshot.fabric.leaves:
+    if snapshot.fabric.leaves or snapshot.fabric.refused:
         return
     advice = "Add them: kubectl get nodes,pods -A -o json > now.json, then -f now.json."
     raise bad_input(", ".join(files), "the input holds no node to plan on", advice, about="Node")

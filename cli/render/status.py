@@ -34,8 +34,8 @@ def cluster_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
         f"{nodes['total']:,}, {nodes['schedulable']:,} schedulable; "
         f"{nodes['leaves']:,} leaves, {nodes['spines']:,} spines",
     )
-    if nodes["unlabelled"]:
-        yield _line("", _unlabelled(nodes), "yellow")
+    if nodes["unlabelled"] or nodes["refused"]:
+        yield _line("", f"{_nameless(nodes)}; see `fourleaf topology check`", "yellow")
     yield _line(
         "GPUs", f"{gpus['total']:,}: {gpus['used']:,} used, {gpus['free']:,} free to be scheduled"
     )
@@ -79,12 +79,12 @@ def server_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
     yield from _reasons(Counter(entry["reason"] for entry in document["queue"]))
 
 
-def _unlabelled(nodes: Mapping[str, Any]) -> str:
+def _nameless(nodes: Mapping[str, Any]) -> str:
+    if nodes["refused"]:
+        return f"{nodes['refused']:,} more without a leaf, which take no pods by the config"
     if nodes["unlabelled"] == nodes["total"]:
-        return "none names a leaf, so all stand in one; see `fourleaf topology check`"
-    return (
-        f"{nodes['unlabelled']:,} name no leaf, so each stands apart; see `fourleaf topology check`"
-    )
+        return "none names a leaf, so all stand in one"
+    return f"{nodes['unlabelled']:,} without a leaf, each of which stands apart"
 
 
 def _leader(leader: Mapping[str, Any], now: float) -> tuple[str, str]:

@@ -24,13 +24,16 @@ if TYPE_CHECKING:
 LIVE = "live"
 
 
-def description_of(path: str, wanted: SourceFormat | None) -> Description:
-    """The fabric that the file `path` describes. Raises `BadInput`."""
+def description_of(path: str, wanted: SourceFormat | None, flat: bool = False) -> Description:
+    """The fabric that the file `path` describes. Raises `BadInput`.
+
+    With `flat`, nodes of which none names a leaf will do.
+    """
     from fourleaf.model.topology_import.description import DescriptionFormat
     from fourleaf.model.topology_import.formats import read_description
 
     return read_description(
-        open_files([path])[0], DescriptionFormat(wanted.value) if wanted else None
+        open_files([path])[0], DescriptionFormat(wanted.value) if wanted else None, flat
     )
 
 

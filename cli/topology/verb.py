@@ -104,7 +104,7 @@ def check(
     from fourleaf.model.topology_import.check import check_description
 
     reach = ClusterAccess(kubeconfig, context, config_namespace)
-    one = description_of(source, from_) if source else live_description(reach)
+    one = description_of(source, from_, flat=True) if source else live_description(reach)
     found = check_description(one)
     if output is CheckFormat.TABLE:
         show_all([finding_lines(found)])

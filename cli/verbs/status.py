@@ -172,6 +172,7 @@ def document_of(live: Live, leader: Document) -> Document:
             "leaves": len(snapshot.fabric.leaves),
             "spines": len(snapshot.fabric.spines),
             "unlabelled": len(snapshot.fabric.unlabelled),
+            "refused": len(snapshot.fabric.refused),
         },
         "gpus": {
             "total": sum(node.allocatable.gpus for node in nodes),

@@ -26,6 +26,7 @@ _LAWS = {
     "bandwidth": "without the bandwidth",
     "domain": "outside the domains of its namespace",
     "tooSmall": "too small",
+    "noLeaf": "without a leaf, which the config refuses",
 }
 
 

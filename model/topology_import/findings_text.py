@@ -10,6 +10,10 @@ CUT_OFF_ADVICE = (
     "Discover the fabric again and give the whole output, up to its last line; hosts without a "
     "section are left out."
 )
+_LABEL_THEM = (
+    "Run `fourleaf topology apply SOURCE` with what ibnetdiscover, Slurm or topograph say of the "
+    "fabric, or with a CSV of node, leaf and spine"
+)
 _TEXTS: Mapping[FindingKind, tuple[str, str]] = {
     FindingKind.RAIL_UNITS: (
         "rail-optimised, up to {rails} rails: the adapters of a node go to different leaf "
@@ -44,9 +48,17 @@ _TEXTS: Mapping[FindingKind, tuple[str, str]] = {
         "nodes are listed twice",
         "Take out one of the two.",
     ),
+    FindingKind.FLAT_FABRIC: (
+        "nodes name no leaf, and no other does: all stand in one, and no leaf rule holds",
+        f"{_LABEL_THEM}.",
+    ),
     FindingKind.NODE_WITHOUT_LEAF: (
-        "nodes stand under no leaf",
-        "Cable or label them: until then each stands apart, or all in one leaf where none has one.",
+        "nodes stand under no leaf, so each stands apart",
+        f"Cable them, or label them. {_LABEL_THEM}.",
+    ),
+    FindingKind.NODE_REFUSED: (
+        "nodes name no leaf, so by the config they take no pods",
+        f"{_LABEL_THEM}, or set spec.topology.unlabelled to isolate.",
     ),
     FindingKind.LEAF_WITHOUT_NODES: (
         "switches have nothing under them, so they are no leaves",

@@ -44,9 +44,12 @@ _SHOWS = (
 _HEAD_BYTES = 2**18
 
 
-def read_description(source: Source, wanted: DescriptionFormat | None = None) -> Description:
+def read_description(
+    source: Source, wanted: DescriptionFormat | None = None, flat: bool = False
+) -> Description:
     """The fabric that `source` describes, in the format `wanted` or the one it shows.
 
+    With `flat`, Kubernetes nodes of which none names a leaf will do (see `read_kubernetes`).
     Raises `BadInput` with the file, the line and the field of everything that is wrong.
     """
     if source.problem is not None:
@@ -60,7 +63,7 @@ def read_description(source: Source, wanted: DescriptionFormat | None = None) ->
     inventory.take([source])
     if report.errors:
         raise BadInput(report.errors)
-    return read_kubernetes(source, inventory)
+    return read_kubernetes(source, inventory, flat)
 
 
 def shown_format(text: Text) -> DescriptionFormat:

@@ -6,7 +6,7 @@ clouds, or the scheduler's own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 from fourleaf.model.config.spec import Topology
@@ -32,7 +32,7 @@ from fourleaf.model.topology_import.description import (
     Position,
     in_order,
 )
-from fourleaf.model.topology_import.findings import FindingKind, finding
+from fourleaf.model.topology_import.findings import Finding, FindingKind, finding
 
 KUEUE = "kueue.x-k8s.io"
 _ACCELERATORS = (
@@ -66,15 +66,27 @@ def read_kubernetes(source: Source, inventory: Inventory, flat: bool = False) ->
     spined = any(levels.spine and one.labels.get(levels.spine) for one in nodes)
     if levels.spine and not spined:
         levels = Levels(levels.leaf)
-    found = described(source.name, nodes, levels)
+    found = described(source.name, nodes, levels, {one.name for one in with_gpus})
+    found = replace(found, findings=_as_used(found.findings, config, not found.positions))
     detected = not stated and not config.levels and config.preset is None
     presets = equal_presets([one.labels for one in with_gpus]) if detected else ()
     draw = finding(FindingKind.PRESETS_DRAW, presets[1:])
     return replace(found, findings=(*found.findings, *draw))
 
 
-def described(source: str, nodes: Sequence[ClusterNode], levels: Levels) -> Description:
-    """Where `nodes` stand by `levels`; what has no GPU and no label is not of the fabric."""
+def _as_used(findings: Sequence[Finding], config: Topology, flat: bool) -> tuple[Finding, ...]:
+    """`findings`, with what the config makes of nodes that name no leaf."""
+    kind = FindingKind.FLAT_FABRIC if flat else FindingKind.NODE_WITHOUT_LEAF
+    if config.unlabelled == "refuse":
+        kind = FindingKind.NODE_REFUSED
+    nameless = FindingKind.NODE_WITHOUT_LEAF
+    return tuple(replace(one, kind=kind) if one.kind is nameless else one for one in findings)
+
+
+def described(
+    source: str, nodes: Sequence[ClusterNode], levels: Levels, with_gpus: Container[str]
+) -> Description:
+    """Where `nodes` stand by `levels`; what is not `with_gpus` and has no label is left out."""
     named = [key for key in (levels.spine, *levels.coarser) if key]
     carried = [key for key in named if any(node.labels.get(key) for node in nodes)]
     positions: list[Position] = []
@@ -83,7 +95,7 @@ def described(source: str, nodes: Sequence[ClusterNode], levels: Levels) -> Desc
     for node in nodes:
         place = place_of(levels, node.labels)
         if not place.leaf:
-            if node.has_gpus:
+            if node.name in with_gpus:
                 without.append(node.name)
             continue
         if not all(node.labels.get(key) for key in carried):

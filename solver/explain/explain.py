@@ -17,6 +17,8 @@ from fourleaf.model.plan import Plan, Waiting
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.reasons.text import cause
 from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.topology import natural_key
+from fourleaf.solver.explain import matching_advice
 from fourleaf.solver.explain.bound_elsewhere import bound_elsewhere
 from fourleaf.solver.explain.context import Context
 from fourleaf.solver.explain.no_matching_nodes import no_matching_nodes
@@ -64,6 +66,16 @@ def explain(
     return replace(plan, waiting=tuple(told(entry) for entry in plan.waiting))
 
 
+_SHORT_OF_NODES = (
+    ReasonKind.NO_MATCHING_NODES,
+    ReasonKind.TOO_LARGE,
+    ReasonKind.NO_FREE_CAPACITY,
+    ReasonKind.NO_ADJACENT_LEAVES,
+    ReasonKind.OUTRANKED,
+)
+"""Reasons that nodes which take no pods for want of a leaf could end."""
+
+
 class _Explainer:
     """Asks one gang after the other, and gangs that may stand at the same places once."""
 
@@ -73,6 +85,15 @@ class _Explainer:
         self._never: dict[tuple[GangType, Candidates], Reason | None] = {}
 
     def reason(self, gang: Gang) -> Reason:
+        """The first reason that holds, and where nodes are refused for want of a leaf, that too."""
+        reason = self._reason(gang)
+        refused = self.context.snapshot.fabric.refused
+        if not refused or reason.kind not in _SHORT_OF_NODES:
+            return reason
+        step = matching_advice.refused_step(sorted(refused, key=natural_key))
+        return replace(reason, unblock=(*reason.unblock, step))
+
+    def _reason(self, gang: Gang) -> Reason:
         """The first reason that holds, from what never changes to what is busy now."""
         reason = not_considered(self.context, gang) or larger_than_all(self.context, gang)
         if reason is not None:

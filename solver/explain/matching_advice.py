@@ -35,6 +35,16 @@ def label_step(names: Sequence[str]) -> str:
     return f"label {named(names)} with {'its' if one else 'their'} leaf: {why} apart"
 
 
+def refused_step(names: Sequence[str]) -> str:
+    """Let nodes in that take no pods for want of a leaf."""
+    one = len(names) == 1
+    return (
+        f"label {named(names)} with {'its' if one else 'their'} leaf, or set "
+        f"spec.topology.unlabelled to isolate: without a leaf {'it takes' if one else 'they take'} "
+        "no pods"
+    )
+
+
 def selector_step(role: Role, gained: Held, missing: int) -> str:
     """The one condition of selector or affinity whose loss is enough, else all of them."""
     constraint = role.constraint

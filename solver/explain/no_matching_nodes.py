@@ -24,6 +24,7 @@ BANDWIDTH = "bandwidth"
 DOMAIN = "domain"
 TOO_SMALL = "tooSmall"
 DEVICES = "devices"
+NO_LEAF = "noLeaf"
 LAWS = (CORDONED, NOT_READY, HELD_BACK, SELECTOR, TAINT, BANDWIDTH, DOMAIN, TOO_SMALL, DEVICES)
 """The laws in the order in which they are looked at; custom rules come after them."""
 
@@ -126,6 +127,8 @@ class Survey:
         counts = [("needed", self.role.size), ("eligible", self.found)]
         counts.append(("total", len(self.nodes)))
         counts += [(law, refused[law]) for law in self.laws if refused[law]]
+        if nameless := len(self.fabric.source.refused):
+            counts.append((NO_LEAF, nameless))
         return Reason(ReasonKind.NO_MATCHING_NODES, "", tuple(counts), unblock=self.unblock())
 
     def unblock(self) -> tuple[str, ...]:

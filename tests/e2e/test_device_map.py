@@ -228,4 +228,4 @@ def test_nodes_that_name_no_leaf_are_told_on_the_config(run: Run, scheduled: Pla
     status = run("status", *where)
     assert "none names a leaf, so all stand in one" in status.stdout
     checked = run("topology", "check", *where)
-    assert (checked.exit_code, "NodeWithoutLeaf" in checked.stdout) == (3, True)
+    assert (checked.exit_code, "FlatFabric" in checked.stdout) == (3, True)

@@ -52,13 +52,14 @@ def read_fabric(report: Report, nodes: Sequence[NodeRead], read: ConfigRead) -> 
     mixed = mixed_gpu_names(nodes)
     standing = _standing(nodes, levels)
     apart = [one for one, place in standing if place is None]
-    if apart and topology.unlabelled == "refuse":
-        _refuse(report, apart, levels, read)
-        standing, apart = [(one, place) for one, place in standing if place is not None], []
-    elif apart:
+    refuses = topology.unlabelled == "refuse"
+    if apart:
         flat = len(apart) == len(standing)
         _warn_of(report, apart, levels, read, flat)
         standing = [(one, _ONLY) for one in apart] if flat else standing
+        if refuses:
+            refused = {one.node.name for one in apart}
+            standing = [(one, place) for one, place in standing if one.node.name not in refused]
     names = unique_names(place for _, place in standing if place is not None)
     taken = {name for pair in names.values() for name in pair}
     final = []
@@ -67,8 +68,13 @@ def read_fabric(report: Report, nodes: Sequence[NodeRead], read: ConfigRead) -> 
         if mixed and one.gpu_name:
             node = _named(node, one.gpu_name)
         final.append(node)
-    unlabelled = (one.node.name for one in apart)
-    fabric = build_fabric(final, topology, *_uplinks(read.config.spec), unlabelled)
+    nameless, none = [one.node.name for one in apart], list[str]()
+    fabric = build_fabric(
+        final,
+        topology,
+        *_uplinks(read.config.spec),
+        *((none, nameless) if refuses else (nameless, none)),
+    )
     _check_names(report, fabric, read)
     return fabric
 
@@ -115,43 +121,27 @@ def _label(levels: Levels | None, one: NodeRead) -> str:
     return levels.leaf if not one.node.labels.get(levels.leaf) else levels.spine or levels.leaf
 
 
-def _refuse(
-    report: Report, apart: Sequence[NodeRead], levels: Levels | None, read: ConfigRead
-) -> None:
-    """Say that nodes have no place in the fabric, and why that matters."""
-    advice = "or set spec.topology.unlabelled to isolate."
-    if levels is None:
-        read.error(
-            report,
-            "spec.topology",
-            None,
-            f"is not configured, and none of {len(apart)} GPU nodes has a known label",
-            f"Label the nodes with {' and '.join(PRESETS[PLAIN][0])}, list the labels in "
-            f"spec.topology.levels, {advice}",
-        )
-        return
-    for one in apart:
-        one.manifest.error(
-            f"metadata.labels[{_label(levels, one)}]",
-            None,
-            "is missing, so the node has no place in the fabric",
-            f"Label the node, {advice}",
-        )
-
-
 def _warn_of(
     report: Report, apart: Sequence[NodeRead], levels: Levels | None, read: ConfigRead, flat: bool
 ) -> None:
-    """Say of nodes that name no leaf how they are used all the same."""
+    """Say of nodes that name no leaf how they are used all the same, or that they are not."""
     label = _label(levels, apart[0])
+    refuses = read.config.spec.topology.unlabelled == "refuse"
+    advice = LABEL_THEM
     if flat:
         found = f"no GPU node has the label {label}" if levels else "no GPU node has a known label"
         message = f"finds no leaf: {found}, so all {len(apart):,} stand in one leaf"
+        if refuses:
+            message = f"refuses all {len(apart):,} GPU nodes: {found}, so they take no pods"
     else:
         some = ", ".join(one.node.name for one in apart[:MOST_NAMES])
         more = f" and {len(apart) - MOST_NAMES:,} more" if len(apart) > MOST_NAMES else ""
         message = f"finds no leaf of {some}{more}, without the label {label}, so each stands apart"
-    read.warn(report, "spec.topology", None, message, LABEL_THEM)
+        if refuses:
+            message = f"refuses {some}{more}, without the label {label}: no pods go there"
+    if refuses:
+        advice = f"{LABEL_THEM[:-1]}, or set spec.topology.unlabelled to isolate."
+    read.warn(report, "spec.topology", None, message, advice)
 
 
 def _refused(one: NodeRead, place: Place, levels: Levels | None) -> bool:

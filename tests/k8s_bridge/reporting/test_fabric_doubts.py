@@ -49,10 +49,11 @@ def test_nodes_that_stand_apart_are_named() -> None:
     )
 
 
-def test_nodes_that_take_no_pods_by_the_config_are_an_error() -> None:
+def test_nodes_that_take_no_pods_by_the_config_are_told() -> None:
     """With `refuse` an unlabelled cluster places nothing, which must not be silent."""
     (event,) = what_is_doubtful({}, fabric_doubts(problems(2, unlabelled="refuse")), MAP)
-    assert event.reason == "Invalid"
+    assert event.reason == "TopologyIncomplete"
+    assert "refuses all 2 GPU nodes" in event.note
     assert "isolate" in event.note
 
 

@@ -11,6 +11,7 @@ from fourleaf.model.gang import Gang, Role
 from fourleaf.model.node import Node, Taint
 from fourleaf.model.node_constraint import NodeConstraint, Operator, Requirement, Toleration
 from fourleaf.model.reasons.kinds import ReasonKind
+from fourleaf.model.reasons.text import sentence
 from fourleaf.model.resources import Resources
 from tests.small import GIB, config, fabric, gang, node, snapshot
 from tests.solver.explain.asking import of_nodes, starts, why
@@ -175,3 +176,17 @@ def test_roles_that_do_not_fit_together_are_short_of_nodes() -> None:
     assert reason.kind is ReasonKind.NO_MATCHING_NODES
     assert reason.counts == (("needed", 1), ("eligible", 0), ("total", 2), ("cordoned", 1))
     assert reason.unblock == ("uncordon a1",)
+
+
+def test_nodes_that_are_refused_for_want_of_a_leaf_are_told() -> None:
+    """Of two nodes one takes pods and is small; the advice for the other stands beside its own."""
+    small = node("a0", "a", allocatable=Resources(gpus=4, cpu=1, memory=1, pods=1))
+    where = replace(of_nodes(small), refused=frozenset({"n1"}))
+    reason = why(snapshot(where, gang("g", 1)))
+    assert dict(reason.counts)["noLeaf"] == 1
+    assert "1 node without a leaf, which the config refuses" in sentence(reason)
+    assert reason.unblock == (
+        "ask for at most 4 GPUs per pod",
+        "label n1 with its leaf, or set spec.topology.unlabelled to isolate: "
+        "without a leaf it takes no pods",
+    )

@@ -5,8 +5,6 @@ from __future__ import annotations
 from tests.model.readers.bad_input.made import ANNOTATION, CONFIG, GPU, Case
 from tests.model.readers.made import config, node
 
-REFUSE = {"unlabelled": "refuse"}
-
 CASES: dict[str, Case] = {
     "node amount": (
         [node(status={"allocatable": {GPU: "-8"}})],
@@ -39,29 +37,11 @@ CASES: dict[str, Case] = {
         ANNOTATION % "failure-rate",
         "0 to 1",
     ),
-    "one node without a leaf": (
-        [node(), node("n2", None), config(topology=REFUSE)],
-        "Node n2",
-        "metadata.labels[topology.scheduler/leaf]",
-        "isolate",
-    ),
-    "no node with a leaf": (
-        [node("n1", None), config(topology=REFUSE)],
-        CONFIG,
-        "spec.topology",
-        "topology.scheduler/leaf",
-    ),
     "unknown preset": (
         [node(), config(topology={"preset": "gce"})],
         CONFIG,
         "spec.topology.preset",
         "gke",
-    ),
-    "unknown level": (
-        [node(), config(topology={"levels": [{"nodeLabel": "rack"}], **REFUSE})],
-        "Node n1",
-        "metadata.labels[rack]",
-        "Label the node",
     ),
     "levels of hosts alone": (
         [node(), config(topology={"levels": [{"nodeLabel": "kubernetes.io/hostname"}]})],

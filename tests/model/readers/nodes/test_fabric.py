@@ -56,6 +56,22 @@ def test_a_node_without_its_spine_stands_apart() -> None:
     assert f"without the label {SPINE}" in said(found)[0]
 
 
+def test_nodes_that_the_config_refuses_are_left_out_and_named() -> None:
+    """`refuse` is a choice and no error: the rest is planned on, and the way back is told."""
+    choice = {"unlabelled": "refuse"}
+    some = reading(node(), node("n2", None), config(topology=choice))
+    assert leaves(some.snapshot.fabric) == [("leaf-1", "s1", 1)]
+    assert (some.snapshot.fabric.refused, some.snapshot.fabric.unlabelled) == ({"n2"}, set())
+    assert said(some) == [f"spec.topology: refuses n2, without the label {LEAF}: no pods go there"]
+    assert some.problems[0].advice.endswith("or set spec.topology.unlabelled to isolate.")
+    none = reading(node("n1", None), config(topology=choice))
+    assert (none.snapshot.fabric.leaves, none.snapshot.fabric.refused) == ((), {"n1"})
+    assert said(none) == [
+        "spec.topology: refuses all 1 GPU nodes: no GPU node has a known label, "
+        "so they take no pods"
+    ]
+
+
 def test_a_fabric_with_all_labels_says_nothing() -> None:
     """Nothing is unlabelled, and one leaf alone is no flat fabric."""
     found = reading(node())
