@@ -8,6 +8,14 @@ from dataclasses import dataclass, field
 from fourleaf.model.devices.names import DeviceName
 from fourleaf.model.resources import Resources
 
+GPU_SOURCE_LABEL = "topology.scheduler/gpu-resource"
+"""In the model alone, on every node where nodes differ in that: the resource under which a device
+plugin announces its GPUs, else one of the two below."""
+OF_INVENTORY = "inventory"
+"""No device plugin announces the GPUs of the node; its inventory names them."""
+OF_DEVICE_MAPS = "device-maps"
+"""Nothing on the node names its GPUs; device maps do."""
+
 
 @dataclass(frozen=True, slots=True)
 class Taint:

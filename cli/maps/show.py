@@ -121,17 +121,30 @@ def _table(pins: Mapping[int, Pin], ground: MapNodes) -> RenderableType:
     from rich.text import Text
 
     table = Table.grid(padding=(0, 2, 0, 0))
-    for _ in range(4):
+    for _ in range(5):
         # Nothing of a name may be cut off.
         table.add_column(overflow="fold")
-    table.add_row(*(Text(one, style="dim") for one in ("pod", "node", "devices", "pool")))
+    table.add_row(
+        *(Text(one, style="dim") for one in ("pod", "node", "devices", "pool", "known from"))
+    )
     for index, pin in pins.items():
         devices = ",".join(map(str, pin.devices))
-        table.add_row(str(index), Text(pin.node), devices, Text(ground.pool_of(pin.node)))
+        known = Text(_known_from(pin, ground))
+        table.add_row(str(index), Text(pin.node), devices, Text(ground.pool_of(pin.node)), known)
     return table
+
+
+def _known_from(pin: Pin, ground: MapNodes) -> str:
+    """What says that the node of a line has devices, "" where nothing does."""
+    node = ground.nodes.get(pin.node)
+    if node is None:
+        return ""
+    return "this map alone" if node.silent else node.known_from
 
 
 def _nodes(ground: MapNodes) -> str:
     ready = sum(one.usable for one in ground.nodes.values())
+    silent = sum(one.silent for one in ground.nodes.values())
     many = "1 usable GPU node" if ready == 1 else f"{ready} usable GPU nodes"
-    return f"{many} of {len(ground.nodes)}"
+    unknown = f"; of {silent} nothing says which devices they have" if silent else ""
+    return f"{many} of {len(ground.nodes)}{unknown}"

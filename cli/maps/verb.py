@@ -96,6 +96,11 @@ def generate(
         advice = f"Ask for {room} pods, fewer devices, or another pool."
         if not room:
             advice = f"Pools with usable GPU nodes: {', '.join(_pools(scene)) or 'none'}."
+            if silent := sum(one.silent for one in scene.ground.nodes.values()):
+                advice += (
+                    f" Of {silent} nothing says which devices they have: run a device plugin or "
+                    "the agent there, or write the map by hand."
+                )
         raise bad_input(scene.source, message, advice, about=f"pods of {devices} devices")
     show_map(pins, scene.ground, output)
 

@@ -36,6 +36,12 @@ def cluster_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
     )
     if nodes["unlabelled"] or nodes["refused"]:
         yield _line("", f"{_nameless(nodes)}; see `fourleaf topology check`", "yellow")
+    if nodes["withoutGpus"]:
+        yield _line(
+            "",
+            f"{nodes['withoutGpus']:,} more without GPUs: no device plugin announces any, no "
+            "inventory and no device map names one",
+        )
     yield _line(
         "GPUs", f"{gpus['total']:,}: {gpus['used']:,} used, {gpus['free']:,} free to be scheduled"
     )

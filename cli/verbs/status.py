@@ -159,6 +159,9 @@ def document_of(live: Live, leader: Document) -> Document:
     reading = live.reading()
     snapshot = reading.snapshot
     nodes = snapshot.fabric.nodes.values()
+    refused = snapshot.fabric.refused
+    known = {node.name for node in nodes} | refused
+    every = (body["metadata"]["name"] for body in live.objects if body["kind"] == "Node")
     reasons = Counter(one["reason"] or "Unknown" for one in waiting(reading))
     return {
         "apiVersion": API_VERSION,
@@ -172,7 +175,8 @@ def document_of(live: Live, leader: Document) -> Document:
             "leaves": len(snapshot.fabric.leaves),
             "spines": len(snapshot.fabric.spines),
             "unlabelled": len(snapshot.fabric.unlabelled),
-            "refused": len(snapshot.fabric.refused),
+            "refused": len(refused),
+            "withoutGpus": sum(name not in known for name in every),
         },
         "gpus": {
             "total": sum(node.allocatable.gpus for node in nodes),

@@ -12,7 +12,8 @@ from fourleaf.model.config.topology_presets import PRESETS
 from fourleaf.model.crds.claim import CLAIM
 from fourleaf.model.devices.held_devices import DEVICES
 from fourleaf.model.gang import Strategy
-from fourleaf.model.readers.nodes.nodes import FAILURE_RATE, GPU_RESOURCE_LABEL
+from fourleaf.model.node import GPU_SOURCE_LABEL
+from fourleaf.model.readers.nodes.nodes import FAILURE_RATE
 from fourleaf.model.readers.objects import annotations as names
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 from fourleaf.model.running_gang import RepairPolicy
@@ -75,7 +76,7 @@ OURS = (
     Key(RECORD, "Lease", "What the Lease records."),
     Key(CONTENT, "Lease", "The record, as JSON."),
     Key(GENERATION, "webhook configuration", "Which change of its certificates it has seen."),
-    Key(GPU_RESOURCE_LABEL, "node, in the model alone", "The GPU resource of a mixed fabric."),
+    Key(GPU_SOURCE_LABEL, "node, in the model alone", "What names its GPUs, where nodes differ."),
 )
 
 

@@ -29,6 +29,7 @@ from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.devices.names import DeviceName, numbers_of
+from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers.dra.published import Published
 from fourleaf.model.readers.live import LiveReader, LiveReading
@@ -64,6 +65,7 @@ class ClusterCache:
         self.objects: dict[Kind, dict[tuple[str, str], Body]] = {}
         self._reader = LiveReader()
         self.config = DEFAULTS
+        self._fabric = Fabric(())
         self._pods: dict[str, PodSeen] = {}
         self._uids: dict[tuple[str, str], str] = {}
         self._made = PodsByController()
@@ -329,7 +331,12 @@ class ClusterCache:
 
     def reading(self) -> LiveReading:
         """What there is to plan, now."""
-        return self._reader.reading(self._clock.wall())
+        reading = self._reader.reading(self._clock.wall())
+        # Also what is no Node says which nodes there are: inventories and device maps.
+        if reading.snapshot.fabric is not self._fabric:
+            self._fabric = reading.snapshot.fabric
+            self.nodes_changed.set()
+        return reading
 
     def arrivals(self) -> int:
         """How often gangs have become fit to be planned; that of a reading is as of then."""

@@ -148,7 +148,8 @@ class Committer:
             grouped = {page: tuple(members) for page, members in parts.items()}
             draft = _Draft(self.new_name(), request, grouped, lost)
             if homeless:
-                draft.fail(f"no page lists node {homeless}")
+                # The node came into the fabric a moment ago, and its page is being written.
+                draft.fail(f"no page lists node {homeless}", conflict=True)
             if sealed:
                 draft.fail(f"page {sealed} cannot be read by this version")
             elif request.gang in self.ledger.sealed_gangs:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fourleaf.model.device_maps.map_annotations import AnnotatedMap
 from fourleaf.model.device_maps.nodes import MapNode, MapNodes
 from fourleaf.model.problems import Problem
+from fourleaf.model.readers.objects.amounts import pod_amounts
+from fourleaf.model.readers.objects.manifest import part_of
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.device_map import Pin
 
+TEMPLATE_SPEC = ("spec", "template", "spec")
+"""Where what makes pods says what they are."""
 FIX = "`fourleaf map fix` puts a ready node of its pool in its place."
 AGENT = "See what the agent of the node reports: kubectl describe gns."
 OTHER_DEVICE = "Name another device; no two pods share one."
+SILENT = "The map is taken at its word. Run the agent there, and it is checked."
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +36,11 @@ def check_map(stated: AnnotatedMap, ground: MapNodes) -> tuple[Problem, ...]:
     manifest = stated.manifest.on(report)
     for bad in stated.bad:
         manifest.error(stated.field, bad.line, bad.message, bad.advice)
+    asked = _asked(stated, ground.gpu_resources)
     taken: dict[tuple[str, int], int] = {}
     for index, pin in sorted(stated.pins.items()):
         line = f"{index}={pin}"
-        for fault in _faults(stated, ground, taken, pin):
+        for fault in (*_faults(stated, ground, taken, pin), *_refusals(ground, pin, asked)):
             tell = manifest.warn if fault.passing else manifest.error
             tell(stated.field, line, fault.message, fault.advice)
         for device in pin.devices:
@@ -66,7 +72,29 @@ def _faults(
         yield from _device_faults(stated, node, pin)
 
 
+def _asked(stated: AnnotatedMap, resources: Sequence[str]) -> str:
+    """The GPU resource that the pods of a map ask for, "" for none."""
+    body = stated.manifest.body
+    spec = part_of(body, "spec") if stated.manifest.kind == "Pod" else part_of(body, *TEMPLATE_SPEC)
+    asked = pod_amounts(stated.manifest.on(Report()), spec)
+    return next((name for name in resources if asked.get(name)), "")
+
+
+def _refusals(ground: MapNodes, pin: Pin, asked: str) -> Iterator[LineFault]:
+    """The kubelet refuses pods that ask for what no device plugin announces on its node."""
+    node = ground.nodes.get(pin.node)
+    if asked and node is not None and not node.announces:
+        message = f"names {pin.node}, where no device plugin announces the {asked} of its pods"
+        yield LineFault(message, "Leave that resource out of their containers.")
+
+
 def _device_faults(stated: AnnotatedMap, node: MapNode, pin: Pin) -> Iterator[LineFault]:
+    if node.silent:
+        numbers = ", ".join(map(str, pin.devices))
+        what = f"names {numbers} of {pin.node}, of whose devices nothing is known"
+        yield LineFault(what, SILENT, passing=True)
+        yield from _held(stated, node, pin.devices)
+        return
     if not node.devices | node.unhealthy:
         yield LineFault(f"names {pin.node}, which has no GPU", "Name a node that has.")
         return
@@ -77,9 +105,16 @@ def _device_faults(stated: AnnotatedMap, node: MapNode, pin: Pin) -> Iterator[Li
             yield LineFault(f"{named}, which is unhealthy", f"Healthy are: {numbers}.")
         elif device not in node.devices:
             yield LineFault(f"{named}, which has no such device", f"It has: {numbers}.")
-        elif holder := node.holder_of(device, stated.text):
+        else:
+            yield from _held(stated, node, (device,))
+
+
+def _held(stated: AnnotatedMap, node: MapNode, devices: Sequence[int]) -> Iterator[LineFault]:
+    """What of `devices` pods of other maps hold."""
+    for device in devices:
+        if holder := node.holder_of(device, stated.text):
             yield LineFault(
-                f"{named}, which {holder} holds now",
+                f"names device {device} of {node.name}, which {holder} holds now",
                 "Its pod waits until that one has ended.",
                 passing=True,
             )

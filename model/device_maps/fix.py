@@ -41,7 +41,8 @@ def fix_map(pins: Mapping[int, Pin], ground: MapNodes, lines: str = "", pool: st
 
     `lines` is the text of the map, whose own pods do not stand in its way. Replacements come
     from the pool of the node that is gone, or from `pool`. All lines of a node go to one other
-    node with the same devices where there is such a node; else each goes where there is room.
+    node with the same devices where there is such a node; else each goes where there is room. Where
+    nothing says which devices nodes of the pool have, they have those of the node that is gone.
     """
     gone: dict[str, dict[int, Pin]] = {}
     for index, pin in sorted(pins.items()):
@@ -77,9 +78,13 @@ def _pool(ground: MapNodes, name: str, kept: Iterable[Pin]) -> str:
 
 
 def _candidates(ground: MapNodes, pool: str, kept: Iterable[Pin]) -> list[MapNode]:
-    """Usable nodes of `pool`, those first that no line names yet."""
+    """Usable nodes of `pool`, those first that no line names yet.
+
+    Where there are none, those of which nothing says which devices they have.
+    """
     named = {pin.node for pin in kept}
-    nodes = [one for one in ground.nodes.values() if pool and one.pool == pool and one.usable]
+    there = [one for one in ground.nodes.values() if pool and one.pool == pool and one.open]
+    nodes = [one for one in there if one.usable] or [one for one in there if one.silent]
     return sorted(nodes, key=lambda one: one.name in named)
 
 
@@ -88,7 +93,7 @@ def _together(
 ) -> dict[int, Pin]:
     wanted = {device for pin in group.values() for device in pin.devices}
     for node in nodes:
-        if wanted <= _free(node, lines, kept):
+        if wanted <= _free(node, lines, kept, wanted):
             return {index: Pin(node.name, pin.devices) for index, pin in group.items()}
     return {}
 
@@ -98,14 +103,20 @@ def _fitting(
 ) -> Iterator[Pin]:
     """Places for a line: first with the same devices, then with others."""
     for node in nodes:
-        if set(pin.devices) <= _free(node, lines, kept):
+        if set(pin.devices) <= _free(node, lines, kept, pin.devices):
             yield Pin(node.name, pin.devices)
     for node in nodes:
-        free = sorted(_free(node, lines, kept))
+        free = sorted(_free(node, lines, kept, ()))
         if len(free) >= len(pin.devices):
             yield Pin(node.name, tuple(free[: len(pin.devices)]))
 
 
-def _free(node: MapNode, lines: str, kept: Iterable[Pin]) -> set[int]:
+def _free(node: MapNode, lines: str, kept: Iterable[Pin], same: Iterable[int]) -> set[int]:
+    """The devices of `node` that no one has; it is believed to have the `same` where it is silent.
+
+    `same` are those that the node which is gone had.
+    """
     named = {device for pin in kept if pin.node == node.name for device in pin.devices}
+    if node.silent:
+        return {one for one in same if not node.holder_of(one, lines)} - named
     return set(node.free(lines)) - named

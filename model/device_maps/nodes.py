@@ -35,7 +35,9 @@ class DeviceHolder:
 class MapNode:
     """A node and the numbers of its devices: those that can be given away, and the unhealthy.
 
-    `held_back` says why its devices are not known for sure, "" where they are.
+    `held_back` says why its devices are not known for sure, "" where they are. `known_from` is the
+    resource under which a device plugin announces them, or the inventory; "" where neither does.
+    `announces`: a device plugin announces some number of them, be it none.
     """
 
     name: str
@@ -46,6 +48,13 @@ class MapNode:
     unhealthy: frozenset[int] = frozenset()
     held_back: str = ""
     holders: tuple[DeviceHolder, ...] = ()
+    known_from: str = ""
+    announces: bool = True
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing on the node says which devices it has: a map is taken at its word."""
+        return not (self.announces or self.known_from or self.held_back)
 
     @property
     def open(self) -> bool:
@@ -75,10 +84,11 @@ class MapNode:
 
 @dataclass(frozen=True, slots=True)
 class MapNodes:
-    """All nodes by name, in natural order, and who runs them."""
+    """All nodes by name, in natural order, who runs them, and the resources that are GPUs."""
 
     nodes: Mapping[str, MapNode] = field(default_factory=dict)
     provider: Provider = Provider.OTHER
+    gpu_resources: tuple[str, ...] = ()
 
     def pool_of(self, name: str) -> str:
         """The pool of a node, which may be gone: then that of nodes named like it, else ""."""
@@ -104,7 +114,8 @@ def ground_of(inventory: Inventory) -> MapNodes:
         one.node.name: _node(one, tuple(holders.get(one.node.name, ())))
         for one in sorted(read, key=lambda one: natural_key(one.node.name))
     }
-    return MapNodes(nodes, cluster_provider((one.node.name, one.node.labels) for one in read))
+    provider = cluster_provider((one.node.name, one.node.labels) for one in read)
+    return MapNodes(nodes, provider, config.spec.gpu_resources)
 
 
 def _node(read: NodeRead, holders: tuple[DeviceHolder, ...]) -> MapNode:
@@ -121,6 +132,8 @@ def _node(read: NodeRead, holders: tuple[DeviceHolder, ...]) -> MapNode:
         unhealthy=known - devices,
         held_back=node.held_back,
         holders=holders,
+        known_from=read.gpu_source,
+        announces=read.announced,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 from fourleaf.model.config.owner_kinds import merged
-from fourleaf.model.config.spec import SchedulerConfig
+from fourleaf.model.config.spec import SchedulerConfig, Spec
 from fourleaf.model.problems import BadInput, Problem
 from fourleaf.model.readers.config import in_force, read_config
 from fourleaf.model.readers.dra.holders import Places, holders
@@ -25,7 +25,7 @@ from fourleaf.model.readers.gangs.read_gang import (
 )
 from fourleaf.model.readers.nodes.attach_limits import limits_in
 from fourleaf.model.readers.nodes.fabric import read_fabric
-from fourleaf.model.readers.nodes.nodes import mixed_gpu_names, read_nodes
+from fourleaf.model.readers.nodes.nodes import mixed_gpu_sources, read_nodes
 from fourleaf.model.readers.objects.dra_kinds import CLAIM
 from fourleaf.model.readers.objects.inventory import Inventory
 from fourleaf.model.readers.objects.manifest import Body
@@ -43,6 +43,7 @@ from fourleaf.model.readers.pods.disruption_budgets import (
     budget_limits,
     read_budget,
 )
+from fourleaf.model.readers.pods.mapped_devices import MappedDevices, maps_of
 from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.readers.pods.pods import Pod, Requests, own_owners, read_pod
 from fourleaf.model.readers.pods.scheduler_names import warn_of_misspelt
@@ -153,7 +154,6 @@ def _decoded(
     inventory.adopt(kinds)
     drivers = published(spec, inventory)
     nodes = read_nodes(inventory, config.config, drivers)
-    fabric = read_fabric(report, nodes, config)
     owners = Owners(inventory, whole, kinds)
     pods = [read_pod(one, one.name, owners) for one in inventory.of("", "Pod")]
     strangers = list(inventory.strangers)
@@ -162,13 +162,17 @@ def _decoded(
         expansion = Expansion(owners, spec)
         pods.extend(expansion.pods(pods))
         strangers += expansion.strangers
+    mapped = _mapped_devices(pods, spec)
+    for node in nodes:
+        node.mapped = mapped.on(node.node.name)
+    fabric = read_fabric(report, nodes, config)
     warn_of(strangers, spec.scheduler_names, known, report)
     warn_of_misspelt(pods, spec.scheduler_names)
     moment = _newest(inventory, pods) if now is None else now
     gangs = grouped(pods)
     priorities = Priorities(inventory)
     sizes = MinimumSizes(inventory, priorities)
-    mixed = mixed_gpu_names(nodes)
+    mixed = mixed_gpu_sources(nodes)
     on_node = {one.node.name: one.node.device_names for one in nodes if one.node.device_names}
     claimables = Claimables(drivers.honoured, on_node, drivers.offer)
     limits = limits_in(inventory)
@@ -220,6 +224,16 @@ def _decoded(
     budgets = [read_budget(one) for one in inventory.of(*BUDGET)]
     behind = Members(gangs, sizes, situation, budgets)
     return InputReading(snapshot, report.problems, dict(inventory.ignored), config.source, behind)
+
+
+def _mapped_devices(pods: Sequence[Pod], spec: Spec) -> MappedDevices:
+    """The devices that maps of `pods` name, and those that pods of ours hold."""
+    found = MappedDevices()
+    found.put((), maps_of(pods, spec))
+    for pod in pods:
+        if pod.running and pod.scheduler in spec.scheduler_names:
+            found.hold(pod.node, pod.devices)
+    return found
 
 
 def _warn_of_lost_nodes(inventory: Inventory, found: Iterable[GangRead]) -> None:

@@ -21,6 +21,7 @@ _LAWS = {
     "notReady": "not ready",
     "heldBack": "held back by what is known of their devices",
     "devices": "without the devices that it demands",
+    "unannounced": "whose GPUs no device plugin announces",
     "selector": "outside its selector",
     "taint": "tainted",
     "bandwidth": "without the bandwidth",

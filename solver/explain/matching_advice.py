@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fourleaf.model.gang import Gang, Role
-from fourleaf.model.node import Node, Taint
+from fourleaf.model.node import GPU_SOURCE_LABEL, OF_DEVICE_MAPS, Node, Taint
 from fourleaf.model.node_constraint import NodeConstraint
 from fourleaf.model.resources import Resources, capacity_of, fits
 from fourleaf.solver.instance.fabric_index import FabricIndex
@@ -43,6 +43,35 @@ def refused_step(names: Sequence[str]) -> str:
         f"spec.topology.unlabelled to isolate: without a leaf {'it takes' if one else 'they take'} "
         "no pods"
     )
+
+
+def of_any_source(constraint: NodeConstraint) -> NodeConstraint:
+    """`constraint` without its condition on who names the GPUs of a node."""
+    selector = tuple(pair for pair in constraint.selector if pair[0] != GPU_SOURCE_LABEL)
+    terms = (tuple(r for r in term if r.key != GPU_SOURCE_LABEL) for term in constraint.affinity)
+    affinity = tuple(terms)
+    return replace(constraint, selector=selector, affinity=affinity if all(affinity) else ())
+
+
+def devices_step(role: Role, gained: Sequence[Node]) -> str:
+    """What lets a pod have devices as it demands them."""
+    names = named([node.name for node in gained])
+    wants = role.request.wants
+    unknown = all(node.allocatable.devices is None for node in gained)
+    if unknown and wants is not None and wants.needs_inventory:
+        return f"run the agent on {names}, of whose devices nothing is known"
+    return f"demand no more of the devices than {names} can give"
+
+
+def source_step(role: Role, gained: Sequence[Node]) -> str:
+    """How a pod may ask for GPUs that no device plugin announces."""
+    names = named([node.name for node in gained])
+    resource = dict(role.constraint.selector).get(GPU_SOURCE_LABEL)
+    if resource is None:
+        return f"run the agent on {names}, or name devices there by a device map"
+    mapped = any(node.labels.get(GPU_SOURCE_LABEL) == OF_DEVICE_MAPS for node in gained)
+    way = "a device map" if mapped else "a GpuClaim or a device map"
+    return f"run a device plugin on {names}, or ask by {way} and not for {resource}"
 
 
 def selector_step(role: Role, gained: Held, missing: int) -> str:

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import combinations
 
 from fourleaf.model.gang import Gang, Role
-from fourleaf.model.node import Node
+from fourleaf.model.node import GPU_SOURCE_LABEL, OF_DEVICE_MAPS, OF_INVENTORY, Node
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.resources import counted, fits
 from fourleaf.solver.explain import matching_advice
@@ -18,6 +18,7 @@ from fourleaf.solver.instance.gang_classes import GangGroup
 CORDONED = "cordoned"
 NOT_READY = "notReady"
 HELD_BACK = "heldBack"
+UNANNOUNCED = "unannounced"
 SELECTOR = "selector"
 TAINT = "taint"
 BANDWIDTH = "bandwidth"
@@ -25,7 +26,18 @@ DOMAIN = "domain"
 TOO_SMALL = "tooSmall"
 DEVICES = "devices"
 NO_LEAF = "noLeaf"
-LAWS = (CORDONED, NOT_READY, HELD_BACK, SELECTOR, TAINT, BANDWIDTH, DOMAIN, TOO_SMALL, DEVICES)
+LAWS = (
+    CORDONED,
+    NOT_READY,
+    HELD_BACK,
+    UNANNOUNCED,
+    SELECTOR,
+    TAINT,
+    BANDWIDTH,
+    DOMAIN,
+    TOO_SMALL,
+    DEVICES,
+)
 """The laws in the order in which they are looked at; custom rules come after them."""
 
 
@@ -89,7 +101,12 @@ class Survey:
             laws.append(NOT_READY)
         if node.held_back:
             laws.append(HELD_BACK)
-        if not role.constraint.selects(node):
+        constraint = role.constraint
+        if node.labels.get(GPU_SOURCE_LABEL) in (OF_INVENTORY, OF_DEVICE_MAPS):
+            constraint = matching_advice.of_any_source(constraint)
+            if constraint != role.constraint and not role.constraint.selects(node):
+                laws.append(UNANNOUNCED)
+        if not constraint.selects(node):
             laws.append(SELECTOR)
         if not role.constraint.tolerates(node):
             laws.append(TAINT)
@@ -159,12 +176,10 @@ class Survey:
                 return f"bring {names} back to ready"
             case "heldBack":
                 return f"set the inventory of {names} right ({gained[0][0].held_back})"
-            case "devices":
-                wants = self.role.request.wants
-                unknown = all(node.allocatable.devices is None for node, _ in gained)
-                if unknown and wants is not None and wants.needs_inventory:
-                    return f"run the agent on {names}, of whose devices nothing is known"
-                return f"demand no more of the devices than {names} can give"
+            case "devices" | "unannounced":
+                step = matching_advice.devices_step
+                step = step if law == DEVICES else matching_advice.source_step
+                return step(self.role, [node for node, _ in gained])
             case "selector":
                 return matching_advice.selector_step(self.role, gained, missing)
             case "taint":

@@ -65,10 +65,15 @@ def test_a_cluster_whose_nodes_are_refused_is_told_all_the_same(run: Run, tmp_pa
             "1 more without a leaf, which take no pods by the config; "
             "see `fourleaf topology check`",
         ),
+        (
+            (node("n1"), node("cpu", None, status={})),
+            "1 more without GPUs: no device plugin announces any, no inventory and no device map "
+            "names one",
+        ),
     ],
 )
-def test_status_says_how_nodes_without_a_leaf_are_used(bodies: tuple[Body, ...], line: str) -> None:
-    """Flat, apart, or refused: one line each, which names the command that says more."""
+def test_status_says_how_nodes_are_used(bodies: tuple[Body, ...], line: str) -> None:
+    """Without a leaf flat, apart, or refused; or without GPUs: one line each."""
     assert line in status_lines(*bodies)
 
 

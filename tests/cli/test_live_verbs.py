@@ -128,6 +128,7 @@ def test_status_counts_what_was_set_up(stage: Stage, run: Run) -> None:
         "spines": 1,
         "unlabelled": 0,
         "refused": 0,
+        "withoutGpus": 0,
     }
     assert told["gangs"] == {"running": 3, "waiting": 1, "reasons": {"NoAdjacentLeaves": 1}}
     assert told["records"]["pages"] == 8

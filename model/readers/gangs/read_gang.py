@@ -25,6 +25,7 @@ from fourleaf.model.readers.pods.claiming_pods import (
 )
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP, apply_maps
 from fourleaf.model.readers.pods.gpu_claims import apply_claim
+from fourleaf.model.readers.pods.mapped_devices import maps_of
 from fourleaf.model.readers.pods.pods import NOTHING, Pod, Requests
 from fourleaf.model.readers.pods.settled import settle
 from fourleaf.model.readers.pods.storage_capacity import StorageCapacities
@@ -59,10 +60,14 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class GangRead:
-    """What the pods of one gang come to: drafts of what is to be placed, and what runs."""
+    """What the pods of one gang come to: drafts of what is to be placed, and what runs.
+
+    `maps` are the texts of the device maps by which its pods have theirs.
+    """
 
     drafts: tuple[Draft, ...] = ()
     running: tuple[tuple[Pod, RunningPod], ...] = ()
+    maps: frozenset[str] = frozenset()
 
 
 def identity_of(pod: Pod) -> Identity:
@@ -104,7 +109,8 @@ def read_gang(
     for pod in members:
         pod.hold()
     singly = _starts_singly(identity, members, sizes)
-    return GangRead(tuple(drafts), tuple(_running(identity, members, situation, singly)))
+    running = tuple(_running(identity, members, situation, singly))
+    return GangRead(tuple(drafts), running, maps_of(members, situation.spec))
 
 
 def stand_of(

@@ -22,7 +22,7 @@ from fourleaf.model.readers.live.object_cache import SOURCE
 from fourleaf.model.readers.nodes.attach_limits import AttachLimits
 from fourleaf.model.readers.nodes.fabric import read_fabric
 from fourleaf.model.readers.nodes.node_status import STATUS
-from fourleaf.model.readers.nodes.nodes import NodeRead, mixed_gpu_names, read_node
+from fourleaf.model.readers.nodes.nodes import NodeRead, mixed_gpu_sources, read_node
 from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.claiming_pods import Claimables
@@ -38,18 +38,18 @@ class _Known:
         return () if self.read.manifest.broken else self.read.node.device_names
 
     def says_the_same_as(self, other: _Known) -> bool:
-        return (
-            self.read.node == other.read.node
-            and self.read.gpu_name == other.read.gpu_name
-            and self.read.devices.says_the_same_as(other.read.devices)
-            and self.problems == other.problems
-        )
+        return self.read.node == other.read.node and self._names_as_many_gpus_as(other)
 
     def stands_like(self, other: _Known) -> bool:
         """Whether the fabric looks the same with either, but for who may use the node."""
+        return same_but_for_use(self.read.node, other.read.node) and self._names_as_many_gpus_as(
+            other
+        )
+
+    def _names_as_many_gpus_as(self, other: _Known) -> bool:
+        mine, theirs = ((one.gpu_name, one.announced) for one in (self.read, other.read))
         return (
-            same_but_for_use(self.read.node, other.read.node)
-            and self.read.gpu_name == other.read.gpu_name
+            mine == theirs
             and self.read.devices.says_the_same_as(other.read.devices)
             and self.problems == other.problems
         )
@@ -74,6 +74,7 @@ class FabricCache:
         self._nodes: dict[str, _Known] = {}
         self._all: dict[str, Node] | None = None
         self._inventories: dict[str, Body] = {}
+        self._mapped: dict[str, int] = {}
         self.drivers = Published(config.spec)
         self._kinds = Kinds()
         self._offers: dict[str, Offer] = {}
@@ -135,6 +136,16 @@ class FabricCache:
     def remove_inventory(self, name: str) -> bool:
         """Forget the inventory of a node; whether that says anything new."""
         return self._inventories.pop(name, None) is not None and self._read_again(name)
+
+    def put_mapped(self, name: str, devices: int) -> None:
+        """Take the devices, as bits, that device maps name on a node."""
+        self._mapped[name] = devices
+        if not devices:
+            del self._mapped[name]
+        known = self._nodes.get(name)
+        if known is not None and not known.read.announced:
+            known.read = replace(known.read, mapped=devices)
+            self._stale = True
 
     def put_limits(self, name: str, body: Body) -> bool:
         """Take the CSINode of a node as it is now; whether that says anything new."""
@@ -301,7 +312,7 @@ class FabricCache:
         # The solver knows the fabric by its identity.
         if fabric != self.fabric:
             self.fabric = fabric
-        self.mixed = mixed_gpu_names(sound)
+        self.mixed = mixed_gpu_sources(sound)
         self.problems = report.problems
 
     def _judged(self, node: Node) -> Node:
@@ -318,6 +329,8 @@ class FabricCache:
         inventory = status and Manifest(report, SOURCE, *STATUS, "", name, status)
         on_node = self.drivers.on(name), self.drivers.offer(name), self.limits.on(name)
         read = read_node(manifest, self._config.spec, inventory or None, *on_node)
+        if not read.announced:
+            read.mapped = self._mapped.get(name, 0)
         return _Known(read, report.problems)
 
 

@@ -14,6 +14,7 @@ from fourleaf.model.readers.gangs.read_gang import GangRead
 from fourleaf.model.readers.live.known_problems import KnownProblems
 from fourleaf.model.readers.live.object_cache import Address
 from fourleaf.model.readers.pods.attached_volumes import AttachedVolumes
+from fourleaf.model.readers.pods.mapped_devices import MappedDevices
 from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.resources import Resources, plus, total
@@ -40,7 +41,8 @@ class GangCache:
 
     `running` are the running pods, `uids` theirs. `drafted` are the gangs with something to
     place, `undated` those whose age depends on the time of the reading. `problems` are by
-    gang. `arrivals` counts how often gangs came to be on no hold.
+    gang. `arrivals` counts how often gangs came to be on no hold. `mapped` are the devices that
+    device maps name.
     """
 
     def __init__(self) -> None:
@@ -52,6 +54,8 @@ class GangCache:
         self.arrivals = 0
         self.neighbours = Neighbours()
         self.attached = AttachedVolumes()
+        self.mapped = MappedDevices()
+        self._maps: dict[Identity, frozenset[str]] = {}
         self._there: dict[Identity, tuple[Pod, ...]] = {}
         self._on_node: dict[str, dict[Address, RunningPod]] = {}
         self._used: dict[str, Resources] = {}
@@ -88,6 +92,9 @@ class GangCache:
             _note(self._there, identity, there)
             _note(self.drafted, identity, drafts)
             self.problems.keep(identity, kept.problems)
+            self.mapped.put(self._maps.pop(identity, ()), kept.read.maps)
+            if kept.read.maps:
+                self._maps[identity] = kept.read.maps
             _mark(self.undated, identity, any(draft.undated for draft in drafts))
         return changed
 
@@ -107,6 +114,8 @@ class GangCache:
                 self._leave(at)
                 self._on_node.setdefault(running.node, {})[at] = running
                 self._touched.add(running.node)
+                if running.ours:
+                    self.mapped.hold(running.node, running.devices)
                 self.running[at], self.uids[at] = running, uid
                 changed = True
         return changed
@@ -117,6 +126,8 @@ class GangCache:
         if old is not None:
             self._on_node[old.node].pop(at)
             self._touched.add(old.node)
+            if old.ours:
+                self.mapped.release(old.node, old.devices)
 
 
 def used_with(used: Mapping[str, Resources], others: Iterable[RunningPod]) -> dict[str, Resources]:

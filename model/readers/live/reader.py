@@ -243,8 +243,10 @@ class LiveReader:
         changed = changed or self._standing.attached.changed
         table.settle()
         self._is_outdated = self._is_outdated or changed or bool(table.dirty)
-        if table.dirty:
+        while table.dirty:
             self._others_run = self._read_gangs(now) or self._others_run
+            # Maps may give nodes devices, and so change the fabric that gangs are read against.
+            self._is_outdated = self._settle_mapped() or self._is_outdated
 
     def _renew(self) -> None:
         """Take the facts of gangs anew of which something is new that no plan depends on."""
@@ -264,6 +266,16 @@ class LiveReader:
         if self._ground.mixed != mixed:
             self._table.dirty.update(self._standing.drafted)
         return changed
+
+    def _settle_mapped(self) -> bool:
+        """Give nodes the devices that maps name there; whether the fabric has changed."""
+        mapped = self._standing.mapped
+        if not mapped.touched:
+            return False
+        for node in mapped.touched:
+            self._ground.put_mapped(node, mapped.on(node))
+        mapped.touched.clear()
+        return self._settle_ground()
 
     def _settle_claims(self) -> bool:
         changed = self._claims_changed or self._ground.renewed

@@ -8,14 +8,13 @@ from dataclasses import replace
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.config.topology_presets import PLAIN, PRESETS
 from fourleaf.model.fabric import Fabric
-from fourleaf.model.node import Node
+from fourleaf.model.node import GPU_SOURCE_LABEL, Node
 from fourleaf.model.quantity import mbits
 from fourleaf.model.readers.config import ConfigRead
 from fourleaf.model.readers.nodes.node_status import doubt_twins
 from fourleaf.model.readers.nodes.nodes import (
-    GPU_RESOURCE_LABEL,
     NodeRead,
-    mixed_gpu_names,
+    mixed_gpu_sources,
     with_devices,
 )
 from fourleaf.model.readers.objects.lookup import LABEL_ADVICE, is_label
@@ -49,7 +48,7 @@ def read_fabric(report: Report, nodes: Sequence[NodeRead], read: ConfigRead) -> 
     nodes = [replace(one, node=with_devices(one)) for one in nodes]
     on_gpus = [one for one in nodes if one.node.allocatable.gpus > 0]
     levels = _levels(report, [one.node.labels for one in on_gpus or nodes], read)
-    mixed = mixed_gpu_names(nodes)
+    mixed = mixed_gpu_sources(nodes)
     standing = _standing(nodes, levels)
     apart = [one for one, place in standing if place is None]
     refuses = topology.unlabelled == "refuse"
@@ -65,8 +64,8 @@ def read_fabric(report: Report, nodes: Sequence[NodeRead], read: ConfigRead) -> 
     final = []
     for one, place in standing:
         node = placed(one.node, names[place] if place else _isolated(one.node.name, taken))
-        if mixed and one.gpu_name:
-            node = _named(node, one.gpu_name)
+        if mixed and one.gpu_source:
+            node = _named(node, one.gpu_source)
         final.append(node)
     nameless, none = [one.node.name for one in apart], list[str]()
     fabric = build_fabric(
@@ -164,8 +163,8 @@ def _isolated(name: str, taken: set[str]) -> tuple[str, str]:
     return unique, unique
 
 
-def _named(node: Node, gpu_name: str) -> Node:
-    return replace(node, labels={**node.labels, GPU_RESOURCE_LABEL: gpu_name})
+def _named(node: Node, gpu_source: str) -> Node:
+    return replace(node, labels={**node.labels, GPU_SOURCE_LABEL: gpu_source})
 
 
 def _uplinks(spec: Spec) -> tuple[dict[str, int], int | None]:

@@ -31,12 +31,13 @@ _ADVICE = "See what the agent of the node reports; it publishes anew when that c
 class Host:
     """What a node says of itself: its UID and boot ("" where it does not), and its GPUs.
 
-    `gpus` are those that it offers, `most` those that it may have, healthy or not.
+    `gpus` are those that it offers, None where no device plugin announces any, not even that there
+    are none; `most` those that it may have, healthy or not.
     """
 
     uid: str
     boot: str
-    gpus: int
+    gpus: int | None
     most: float
 
 
@@ -124,7 +125,7 @@ def _disagrees(status: NodeDevices, node: Host, found: DevicesRead) -> bool:
         found.doubt("status.links", None, "names a link twice or backwards")
     elif any(not {link.a, link.b} <= known for link in status.links):
         found.doubt("status.links", None, "names links of devices that it does not have")
-    elif healthy > node.gpus:
+    elif node.gpus is not None and healthy > node.gpus:
         message = f"has {healthy} healthy devices where the node offers {node.gpus}"
         found.doubt("status.gpus", healthy, message)
     elif len(known) > node.most:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 
 from fourleaf.model.config.spec import SchedulerConfig, Spec
-from fourleaf.model.node import Node, Taint
+from fourleaf.model.devices.free import FreeDevices, all_of
+from fourleaf.model.devices.layout import Device, layout_of, numbers
+from fourleaf.model.node import OF_DEVICE_MAPS, OF_INVENTORY, Node, Taint
 from fourleaf.model.quantity import BadQuantity, mbits
 from fourleaf.model.readers.dra.devices import Claimable
 from fourleaf.model.readers.dra.offers import NOTHING, Offer
@@ -26,8 +28,6 @@ from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.resources import with_extra
 
 FAILURE_RATE = PREFIX + "failure-rate"
-GPU_RESOURCE_LABEL = PREFIX + "gpu-resource"
-"""Set on every node, and asked for by every GPU pod, where a fabric mixes GPU resources."""
 _PRODUCT_LABELS = (
     "nvidia.com/gpu.product",
     "amd.com/gpu.product-name",
@@ -39,12 +39,33 @@ _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 @dataclass(slots=True)
 class NodeRead:
-    """A node decoded but not yet under its leaf."""
+    """A node decoded but not yet under its leaf.
+
+    `mapped` are the devices that device maps name there, as bits: they count where neither a device
+    plugin has `announced` any nor an inventory names them.
+    """
 
     manifest: Manifest
     node: Node
     gpu_name: str
     devices: DevicesRead = field(default_factory=DevicesRead)
+    announced: bool = True
+    mapped: int = 0
+
+    @property
+    def free(self) -> FreeDevices | None:
+        """The healthy devices as far as they are known one by one."""
+        known = self.announced or self.devices.free is not None or self.devices.fault
+        if known or not self.mapped:
+            return self.devices.free
+        return all_of(layout_of([Device(number) for number in numbers(self.mapped)]))
+
+    @property
+    def gpu_source(self) -> str:
+        """What says that the node has GPUs: their resource, or who else; "" where it has none."""
+        if self.announced or self.free is None:
+            return self.gpu_name
+        return OF_DEVICE_MAPS if self.devices.free is None else OF_INVENTORY
 
 
 def read_nodes(
@@ -106,16 +127,18 @@ def read_node(
         manifest.warn("metadata.name", None, f"offers no devices of its {fault}", advice)
     if claimable is not None:
         return _with_claimable(manifest, node, claimable)
+    # Elsewhere the device plugin is who gives devices out.
+    announced = spec.devices.mode != "env" or any(name in offered for name in spec.gpu_resources)
     if inventory is None or spec.devices.mode == "count":
-        return NodeRead(manifest, node, gpu_name)
+        return NodeRead(manifest, node, gpu_name, announced=announced)
     info = manifest.mapping(status.get("nodeInfo"), "status.nodeInfo")
     host = Host(
         manifest.text(metadata.get("uid"), "metadata.uid"),
         manifest.text(info.get("bootID"), "status.nodeInfo.bootID"),
-        node.allocatable.gpus,
+        node.allocatable.gpus if announced else None,
         most_devices(manifest, status, spec.gpu_resources),
     )
-    return NodeRead(manifest, node, gpu_name, read_devices(inventory, host))
+    return NodeRead(manifest, node, gpu_name, read_devices(inventory, host), announced)
 
 
 def _with_claimable(manifest: Manifest, node: Node, claimable: Claimable) -> NodeRead:
@@ -130,14 +153,16 @@ def _with_claimable(manifest: Manifest, node: Node, claimable: Claimable) -> Nod
 
 
 def with_devices(read: NodeRead) -> Node:
-    """The node with the devices of its inventory, held back where that is not believed."""
-    node, devices = read.node, read.devices
-    if devices.fault:
-        return replace(node, held_back=devices.fault)
-    if devices.free is None:
+    """The node with the devices that are known one by one, held back where those are in doubt."""
+    node, free = read.node, read.free
+    if read.devices.fault:
+        return replace(node, held_back=read.devices.fault)
+    if free is None:
         return node
-    gpus = min(node.allocatable.gpus, devices.free.mask.bit_count())
-    return replace(node, allocatable=replace(node.allocatable, gpus=gpus, devices=devices.free))
+    gpus = free.mask.bit_count()
+    if read.announced:
+        gpus = min(node.allocatable.gpus, gpus)
+    return replace(node, allocatable=replace(node.allocatable, gpus=gpus, devices=free))
 
 
 def ready_status(body: Body) -> str:
@@ -198,6 +223,10 @@ def _failure(manifest: Manifest, annotations: dict[str, str]) -> int:
     return int(rate * 1000)
 
 
-def mixed_gpu_names(nodes: Sequence[NodeRead]) -> bool:
-    """Whether the nodes offer GPUs under more than one resource name."""
-    return len({read.gpu_name for read in nodes if read.gpu_name}) > 1
+def mixed_gpu_sources(nodes: Iterable[NodeRead]) -> bool:
+    """Whether a pod that asks for GPUs by resource may not go to every node that has some.
+
+    The kubelet refuses a pod that asks for a resource that no device plugin announces there.
+    """
+    sources = {read.gpu_source for read in nodes} - {""}
+    return len(sources) > 1 or bool(sources & {OF_INVENTORY, OF_DEVICE_MAPS})

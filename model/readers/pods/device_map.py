@@ -9,6 +9,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from fourleaf.model.config.spec import Devices
+from fourleaf.model.crds.claim import MOST_DEVICES
 from fourleaf.model.devices.demand import DeviceDemand
 from fourleaf.model.readers.objects.annotations import field_of, stated
 from fourleaf.model.readers.objects.manifest import Manifest
@@ -76,6 +77,9 @@ def parse_map(text: str) -> tuple[Mapping[int, Pin], tuple[BadLine, ...]]:
             bad.append(BadLine(line, f"names pod {index} twice", "Keep one line per pod."))
         elif len(set(devices)) != len(devices):
             bad.append(BadLine(line, "names a device twice", "Name every device once."))
+        elif max(devices) >= MOST_DEVICES:
+            message = f"names device {max(devices)}"
+            bad.append(BadLine(line, message, f"Devices are numbered 0 to {MOST_DEVICES - 1}."))
         else:
             pins[index] = Pin(match[2], devices)
     return MappingProxyType(pins), tuple(bad)

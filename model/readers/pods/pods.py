@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.devices.held_devices import DEVICES, Grant, devices_in, grant_in
+from fourleaf.model.node import GPU_SOURCE_LABEL, OF_DEVICE_MAPS
 from fourleaf.model.node_constraint import NODE_NAME_FIELD, NodeConstraint, Operator, Requirement
 from fourleaf.model.problems import Problem
 from fourleaf.model.readers.dra.claims import ClaimAsk
-from fourleaf.model.readers.nodes.nodes import GPU_RESOURCE_LABEL
 from fourleaf.model.readers.objects.amounts import (
     Amounts,
     RequestReader,
@@ -236,7 +236,10 @@ class Pod:
         return value
 
     def constraint(self, mixed: bool) -> NodeConstraint:
-        """Where the pod may go; on a fabric of mixed GPU resources, also by resource name."""
+        """Where the pod may go; where GPUs have `mixed` sources, also by these.
+
+        A node whose GPUs device maps alone name is open to those maps alone.
+        """
         constraint = self.volumes.on(self.wants.constraint)
         for terms in self.reached:
             constraint = both(constraint, terms)
@@ -245,7 +248,10 @@ class Pod:
             constraint = narrowed(constraint, there)
         more = self.claimed
         if mixed and self.gpu_name:
-            more = (*more, (GPU_RESOURCE_LABEL, self.gpu_name))
+            more = (*more, (GPU_SOURCE_LABEL, self.gpu_name))
+        elif mixed and self.request.gpus and not self.pinned:
+            sure = Requirement(GPU_SOURCE_LABEL, Operator.NOT_IN, (OF_DEVICE_MAPS,))
+            constraint = narrowed(constraint, sure)
         if more:
             return replace(constraint, selector=tuple(sorted({*constraint.selector, *more})))
         return constraint

@@ -29,6 +29,13 @@ def node(name: str, gpus: int = 4, ready: bool = True, cordoned: bool = False) -
     }
 
 
+def silent(name: str) -> Body:
+    """A node on which no device plugin announces anything, not even that there is none."""
+    body = node(name)
+    del body["status"]["allocatable"]["nvidia.com/gpu"]
+    return body
+
+
 def agent(name: str, gpus: list[Body]) -> Body:
     """What the agent of a node says of its devices."""
     return {

@@ -11,6 +11,7 @@ from tests.model.device_maps.made import (
     holder,
     inventory,
     node,
+    silent,
     stated,
     stateful_set,
 )
@@ -74,6 +75,29 @@ def test_devices_are_what_the_inventory_says() -> None:
             "names n2, which is held back: its inventory has 5 healthy devices where the node "
             "offers 4",
         ),
+    ]
+
+
+def test_a_map_is_taken_at_its_word_where_nothing_else_says_what_there_is() -> None:
+    """A warning for each line, and still what other pods hold; an inventory is believed alone."""
+    gpus = [{"index": i, "uuid": f"GPU-{i}"} for i in range(2)]
+    nodes = (silent("n1"), silent("n2"), agent("n2", gpus), holder("other", "n1", "1"))
+    found = check_map(stated(stateful_set("0=n1:0,1\n1=n2:1,2\n", 2)), ground(*nodes))
+    assert [(one.is_error, one.message) for one in found] == [
+        (True, "names device 2 of n2, which has no such device"),
+        (False, "names 0, 1 of n1, of whose devices nothing is known"),
+        (False, "names device 1 of n1, which ml/other holds now"),
+    ]
+
+
+def test_pods_that_ask_for_what_no_device_plugin_announces_are_refused() -> None:
+    """The kubelet there would refuse them, whatever the map says."""
+    carrier = stateful_set("0=n1:0\n1=n2:0\n", 2)
+    limits = {"nvidia.com/gpu": "1"}
+    carrier["spec"]["template"]["spec"] = {"containers": [{"resources": {"limits": limits}}]}
+    found = check_map(stated(carrier), ground(silent("n1"), node("n2")))
+    assert [one.message for one in found if one.is_error] == [
+        "names n1, where no device plugin announces the nvidia.com/gpu of its pods"
     ]
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fourleaf.model.device_maps.fix import LineChange, fix_map
-from fourleaf.model.readers.pods.device_map import Pin
-from tests.model.device_maps.made import AKS, ground, holder, node
+from fourleaf.model.readers.pods.device_map import Pin, map_text, parse_map
+from tests.model.device_maps.made import AKS, ground, holder, node, silent
 
 OLD = "aks-workerpool-11111111-vmss00000"
 MAP = {0: Pin(f"{AKS}0", (0, 1)), 1: Pin(f"{OLD}7", (2,)), 2: Pin(f"{OLD}7", (0, 3))}
@@ -85,3 +85,12 @@ def test_a_gke_node_that_is_gone_belongs_where_its_namesakes_do() -> None:
     body["metadata"]["labels"] = {"cloud.google.com/gke-nodepool": "a100"}
     pins = {0: Pin("gke-prod-a100-1a2b3c4d-zzzz", (1,))}
     assert fix_map(pins, ground(body)).pins == {0: Pin("gke-prod-a100-1a2b3c4d-aaaa", (1,))}
+
+
+def test_nodes_of_whose_devices_nothing_is_known_have_those_of_the_one_that_is_gone() -> None:
+    """Of a pool without device plugins; where one of the pool has one, that is believed alone."""
+    pins = parse_map(f"0={AKS}0:0,3\n1={AKS}1:1\n")[0]
+    fixed = fix_map(pins, ground(silent(f"{AKS}1"), silent(f"{AKS}2")))
+    assert map_text(fixed.pins) == f"0={AKS}2:0,3\n1={AKS}1:1\n"
+    fixed = fix_map(pins, ground(silent(f"{AKS}1"), silent(f"{AKS}2"), node(f"{AKS}9")))
+    assert map_text(fixed.pins) == f"0={AKS}9:0,3\n1={AKS}1:1\n"

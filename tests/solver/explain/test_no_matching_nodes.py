@@ -8,7 +8,7 @@ import pytest
 
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang, Role
-from fourleaf.model.node import Node, Taint
+from fourleaf.model.node import GPU_SOURCE_LABEL, OF_DEVICE_MAPS, OF_INVENTORY, Node, Taint
 from fourleaf.model.node_constraint import NodeConstraint, Operator, Requirement, Toleration
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.reasons.text import sentence
@@ -190,3 +190,21 @@ def test_nodes_that_are_refused_for_want_of_a_leaf_are_told() -> None:
         "label n1 with its leaf, or set spec.topology.unlabelled to isolate: "
         "without a leaf it takes no pods",
     )
+
+
+def test_nodes_whose_gpus_no_device_plugin_announces_are_told_apart() -> None:
+    """Who asks by resource can use neither, who asks by claim the one with an inventory alone."""
+    sources = {"n0": OF_INVENTORY, "n1": OF_DEVICE_MAPS}
+    nodes = [node(name, "a", labels={GPU_SOURCE_LABEL: of}) for name, of in sources.items()]
+    by_name = NodeConstraint(selector=((GPU_SOURCE_LABEL, "nvidia.com/gpu"),))
+    role = Role(("g-0",), Resources(gpus=1), by_name)
+    reason = why(snapshot(of_nodes(*nodes), gang("g", 1, roles=(role,))))
+    assert "2 nodes whose GPUs no device plugin announces" in sentence(reason)
+    assert reason.unblock == (
+        "run a device plugin on n0 and n1, or ask by a device map and not for nvidia.com/gpu",
+    )
+    sure = Requirement(GPU_SOURCE_LABEL, Operator.NOT_IN, (OF_DEVICE_MAPS,))
+    role = Role(("g-0", "g-1"), Resources(gpus=8), NodeConstraint(affinity=((sure,),)))
+    reason = why(snapshot(of_nodes(*nodes), gang("g", 2, roles=(role,))))
+    assert dict(reason.counts)["unannounced"] == 1
+    assert reason.unblock == ("run the agent on n1, or name devices there by a device map",)

@@ -191,7 +191,7 @@ def a_node(world: World) -> None:
     """A node comes, or is another."""
     pick = world.pick
     body = objects.node(pick(NODES), pick(("leaf-1", "leaf-1", "leaf-2", None)))
-    match pick(range(8)):
+    match pick(range(10)):
         case 0:
             body["spec"] = {"unschedulable": True}
         case 1:
@@ -204,6 +204,9 @@ def a_node(world: World) -> None:
             body["metadata"]["annotations"] = {"topology.scheduler/failure-rate": "0.25"}
         case 5:
             body["status"] = "none"
+        case 6 | 7:
+            # Only its inventory, or a device map, names its devices.
+            del body["status"]["allocatable"]["nvidia.com/gpu"]
     world.put("", "Node", body)
 
 

@@ -263,3 +263,76 @@ def test_unknown_holders_leave_no_device_certain() -> None:
     devices = reading(node(), runs, waits).snapshot.free["n1"].devices
     assert devices is not None
     assert devices.mask == 0
+
+
+SILENT = {"allocatable": {"cpu": "64", "memory": "512Gi", "pods": "110"}}
+"""The status of a node on which no device plugin announces anything."""
+
+
+def test_an_inventory_is_believed_where_no_device_plugin_announces_anything() -> None:
+    """Its healthy devices are the GPUs of the node; where 0 are announced, it contradicts that."""
+    body = inventory(count=4)
+    body["status"]["gpus"][3]["healthy"] = False
+    found = reading(node(status=SILENT), body).snapshot.fabric.nodes["n1"]
+    assert (found.allocatable.gpus, found.schedulable) == (3, True)
+    none = {"allocatable": {"nvidia.com/gpu": "0", "pods": "110"}}
+    doubted = reading(node(status=none), body).snapshot.fabric.nodes["n1"]
+    assert doubted.held_back == "its inventory has 3 healthy devices where the node offers 0"
+
+
+def test_device_maps_say_what_nothing_else_says() -> None:
+    """All lines of all maps together, and what a pod holds that runs by another; no other's word.
+
+    Who ended, or is of another scheduler, says nothing; nor does a map with a line that is none.
+    """
+    lines = {MAP: "0=n1:0,3\n1=n2:5\n2=gone:0"}
+    other = {MAP: "0=n1:1", DEVICES: "7"}
+    pods = (
+        pod("w-0", None, annotations=lines),
+        pod("v-0", None, annotations=other, nodeName="n1", phase="Running"),
+        pod("u-0", None, annotations={MAP: "0=n1:4"}, phase="Succeeded"),
+        pod("t-0", None, annotations={MAP: "0=n1:6"}, schedulerName="another"),
+        pod("s-0", None, annotations={MAP: "0=n1:2\nodd"}),
+    )
+    nodes = (node("n1", status=SILENT), node("n2"), node("n3", None, status=SILENT))
+    found = reading(*nodes, *pods, strict=False).snapshot.fabric.nodes
+    devices = found["n1"].allocatable.devices
+    assert devices is not None
+    assert [one.number for one in devices.layout.devices] == [0, 1, 3, 7]
+    assert (found["n1"].allocatable.gpus, found["n2"].allocatable.gpus) == (4, 8)
+    assert "n3" not in found
+
+
+def test_who_may_go_where_no_device_plugin_announces_gpus() -> None:
+    """By resource to n1, by claim to n2 as well, by map to the node of its line."""
+    nodes = (node("n1"), node("n2", status=SILENT), node("n3", status=SILENT), inventory("n2", 2))
+    pods = (
+        pod("asks", 1),
+        pod("claims", None, annotations={CLAIM: "c"}),
+        pod("maps-0", None, annotations={MAP: "0=n3:0"}),
+        pod("both-0", 1, annotations={MAP: "0=n3:1"}),
+        pod("plain", None),
+    )
+    snapshot = reading(*nodes, *pods, claim(devices={"count": 1})).snapshot
+    open_to = {
+        gang.key.name: [
+            name for name, one in snapshot.fabric.nodes.items()
+            if gang.roles[0].constraint.selects(one)
+        ]
+        for gang in snapshot.gangs
+    }  # fmt: skip
+    assert open_to == {
+        "asks": ["n1"],
+        "claims": ["n1", "n2"],
+        "maps-0": ["n3"],
+        "both-0": [],
+        "plain": ["n1", "n2", "n3"],
+    }
+
+
+def test_where_the_kubelet_chooses_only_device_plugins_count() -> None:
+    """In mode `count` neither map nor inventory gives a node devices that the kubelet lacks."""
+    mapped = pod("maps-0", None, annotations={MAP: "0=n1:0"})
+    count = config(devices={"mode": "count"})
+    found = reading(node(status=SILENT), inventory(), mapped, count).snapshot.fabric
+    assert found.nodes["n1"].allocatable.gpus == 0
