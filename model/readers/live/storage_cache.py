@@ -25,7 +25,7 @@ from fourleaf.model.readers.pods.volumes import class_of, is_claim_bound, volume
 class StorageCache:
     """What is known of storage; marks in the pod cache the gangs that a change concerns.
 
-    A claim is known by its volume, or by its class for as long as it has none: drivers report
+    A claim is known by its volume, and by its class for as long as it is not bound: drivers report
     their room after every volume that they make, and that must not read all gangs again.
     """
 
@@ -34,7 +34,7 @@ class StorageCache:
         self._bodies = bodies
         self._pods = pods
         self._attached = attached
-        self._place_of: dict[Address, tuple[str, str]] = {}
+        self._places_of: dict[Address, tuple[tuple[str, str], ...]] = {}
         self._claims: dict[tuple[str, str], dict[Address, None]] = {}
         """Kind and name of what a claim depends on -> the claims."""
 
@@ -75,13 +75,14 @@ class StorageCache:
             self._pods.owner_changed((namespace, name), OwnerRef(*CLAIM, name))
 
     def _index(self, at: Address, claim: Body | None) -> None:
-        before = self._place_of.pop(at, None)
-        if before is not None:
+        for before in self._places_of.pop(at, ()):
             del self._claims[before][at]
             if not self._claims[before]:
                 del self._claims[before]
         if claim is not None:
-            waits = not is_claim_bound(claim) and not volume_of(claim)
-            now = (STORAGE_CLASS[1], class_of(claim)) if waits else (VOLUME[1], volume_of(claim))
-            self._place_of[at] = now
-            self._claims.setdefault(now, {})[at] = None
+            now = ((VOLUME[1], volume_of(claim)),) if volume_of(claim) else ()
+            if not is_claim_bound(claim):
+                now = (*now, (STORAGE_CLASS[1], class_of(claim)))
+            self._places_of[at] = now
+            for place in now:
+                self._claims.setdefault(place, {})[at] = None

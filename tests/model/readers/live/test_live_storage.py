@@ -47,6 +47,16 @@ def test_a_pod_follows_the_room_for_its_volume() -> None:
     assert not why(known)
 
 
+def test_a_claim_that_names_its_volume_and_is_not_bound_follows_its_class() -> None:
+    """It waits for the room that its class has, as any claim that is not bound."""
+    body = waiting_claim("2Gi")
+    body["spec"]["volumeName"] = "pv"
+    known = reader(*NODES, using("data"), FIRST_USE, driver(), body)
+    assert "has room for 2Gi" in why(known)
+    tell(known, room("z2", "5Gi"))
+    assert not why(known)
+
+
 def test_room_that_is_reported_reads_the_gangs_that_wait_for_it_alone() -> None:
     """Drivers report after each volume that they make; a gang with its volume stays as it is."""
     bodies: list[Body] = [*NODES, FIRST_USE, driver(), room("z2", "5Gi")]
