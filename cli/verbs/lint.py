@@ -27,12 +27,14 @@ def lint(files: Files, now: Now = None, output: Answer = OutputFormat.TABLE) -> 
     """
     at = moment(now)
     from fourleaf.cli.late_jobs import late_jobs
+    from fourleaf.cli.maps.faults import map_faults
     from fourleaf.model.readers import read
 
     sources = open_files(files)
     reading = read(sources, at, strict=False)
-    late = late_jobs(sources, reading.snapshot.config.spec)
-    reading = replace(reading, problems=(*reading.problems, *late))
+    more = (*late_jobs(sources, reading.snapshot.config.spec), *map_faults(sources))
+    found = sorted((*reading.problems, *more), key=lambda one: not one.is_error)
+    reading = replace(reading, problems=tuple(found))
     errors = sum(problem.is_error for problem in reading.problems)
     if for_people(output):
         _show(reading, sources, errors)

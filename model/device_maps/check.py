@@ -31,7 +31,10 @@ class LineFault:
 
 
 def check_map(stated: AnnotatedMap, ground: MapNodes) -> tuple[Problem, ...]:
-    """All that is wrong with one map, line by line; errors first."""
+    """All that is wrong with one map, line by line; errors first.
+
+    Where no node is known, nothing is said of those that it names.
+    """
     report = Report()
     manifest = stated.manifest.on(report)
     for bad in stated.bad:
@@ -61,8 +64,10 @@ def _faults(
                 f"names device {device} of {pin.node}, which line {before} names too", OTHER_DEVICE
             )
     node = ground.nodes.get(pin.node)
-    if node is None:
+    if node is None and ground.nodes:
         yield LineFault(f"names {pin.node}, which is no node of the cluster", FIX)
+    elif node is None:
+        return
     elif not node.open:
         what = "is cordoned" if node.ready else "is not ready"
         yield LineFault(f"names {pin.node}, which {what}", FIX)

@@ -188,6 +188,7 @@ def _decoded(
         capacities_of(inventory.of(*CAPACITY)),
         limits.limited,
         whole,
+        mapped.held_on,
     )
     found = []
     for identity, members in gangs.items():

@@ -66,6 +66,8 @@ def explain(
     return replace(plan, waiting=tuple(told(entry) for entry in plan.waiting))
 
 
+OTHER_LINE = "name devices in its line of the device map that no other pod has"
+"""What lets a pod start whose map names devices that others have."""
 _SHORT_OF_NODES = (
     ReasonKind.NO_MATCHING_NODES,
     ReasonKind.TOO_LARGE,
@@ -85,13 +87,16 @@ class _Explainer:
         self._never: dict[tuple[GangType, Candidates], Reason | None] = {}
 
     def reason(self, gang: Gang) -> Reason:
-        """The first reason that holds, and where nodes are refused for want of a leaf, that too."""
+        """The first reason that holds, with what else would let the gang start."""
         reason = self._reason(gang)
+        steps: list[str] = []
+        mapped = any(role.request.wants and role.request.wants.exact for role in gang.roles)
+        if mapped and reason.kind in (ReasonKind.OUTRANKED, ReasonKind.NO_FREE_CAPACITY):
+            steps.append(OTHER_LINE)
         refused = self.context.snapshot.fabric.refused
-        if not refused or reason.kind not in _SHORT_OF_NODES:
-            return reason
-        step = matching_advice.refused_step(sorted(refused, key=natural_key))
-        return replace(reason, unblock=(*reason.unblock, step))
+        if refused and reason.kind in _SHORT_OF_NODES:
+            steps.append(matching_advice.refused_step(sorted(refused, key=natural_key)))
+        return replace(reason, unblock=(*reason.unblock, *steps)) if steps else reason
 
     def _reason(self, gang: Gang) -> Reason:
         """The first reason that holds, from what never changes to what is busy now."""

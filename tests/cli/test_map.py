@@ -12,6 +12,7 @@ import yaml
 from tests.cli.conftest import Run
 from tests.model.device_maps.made import AKS, node, stateful_set
 from tests.model.device_maps.test_check import ALL, DOCUMENTED
+from tests.model.readers.made import pod
 
 Write = Callable[[str, str], Path]
 
@@ -134,3 +135,42 @@ def test_what_is_no_object_is_a_usage_error(run: Run, given: Given) -> None:
         result = run("map", "check", words, "-f", given(*ALL))
         assert result.exit_code == 2
         assert "is not KIND/NAME" in result.stderr
+
+
+def test_lint_refuses_lines_that_no_pod_can_use(run: Run, given: Given) -> None:
+    """Two lines for one device, once for all pods with the map; a node that is not there."""
+    pods = [mapped(f"w-{i}", DOCUMENTED) for i in range(2)]
+    told = run("lint", "-f", given(*ALL, *pods), "-o", "json")
+    errors = [one for one in json.loads(told.stdout)["problems"] if one["severity"] == "error"]
+    assert told.exit_code == 2
+    assert [one["message"] for one in errors] == [
+        f"names device 3 of {AKS}4, which line 3 names too"
+    ]
+    gone = run("lint", "-f", given(ALL[0], mapped("w-1", f"0={AKS}0:0\n1={AKS}1:0")))
+    assert gone.exit_code == 2
+    assert f"names {AKS}1, which is no node of the cluster" in gone.stdout
+    assert run("lint", "-f", given(mapped("w-1", f"0={AKS}0:0\n1={AKS}1:0"))).exit_code == 0
+
+
+def test_why_names_the_node_that_a_line_lacks(run: Run, given: Given) -> None:
+    """Line 1 names a node that is gone; line 4 a device that the pod of line 3 takes first."""
+    path = given(
+        *ALL, mapped("gone-1", "1=gone:0"), *(mapped(f"w-{i}", DOCUMENTED) for i in (3, 4))
+    )
+    why = run("why", "ml/gone-1", "-f", path)
+    assert why.exit_code == 3
+    assert "its device map names gone, which is no node of the cluster" in words(why.stdout)
+    second = run("why", "ml/w-4", "-f", path)
+    assert "name devices in its line of the device map that no other pod has" in words(
+        second.stdout
+    )
+
+
+def words(text: str) -> str:
+    """The text on one line."""
+    return " ".join(text.split())
+
+
+def mapped(name: str, text: str) -> dict[str, object]:
+    """A pod that waits with this map."""
+    return pod(name, None, annotations={"gpu-scheduling-map": text})

@@ -40,6 +40,7 @@ def side_by_side(
         draft.begin_anew()
     some = [draft for draft in found if draft.concerns_others]
     _refuse_split(some, report)
+    _hold_back_without_node(some, fabric, nodes)
     mind_others(found, running, nodes, turns)
     limit_preferences(some, report)
     # Who is held for another reason takes no volume from others.
@@ -71,6 +72,22 @@ def _refuse_split(drafts: Sequence[Draft], report: Report) -> None:
             )
         for draft in parts:
             draft.gang = replace(draft.gang, hold=_split(name))
+
+
+def _hold_back_without_node(
+    drafts: Sequence[Draft], fabric: Fabric, nodes: Mapping[str, Node]
+) -> None:
+    """Say of gangs whose device map names a node that no pod can go to which one that is."""
+    for draft in drafts if nodes else ():
+        pinned = (pod.pinned for pod in draft.waiting if pod.pinned)
+        lost = next((one for one in pinned if one not in fabric.leaf_of), "")
+        if not lost or lost in fabric.refused or draft.gang.hold is not None:
+            continue
+        what = "has no GPU" if lost in nodes else "is no node of the cluster"
+        detail = f"its device map names {lost}, which {what}"
+        advice = "name another node in its line; `fourleaf map fix` finds one of the same pool"
+        hold = Hold(ReasonKind.NO_MATCHING_NODES, detail, (), (advice,))
+        draft.gang = replace(draft.gang, hold=hold)
 
 
 def _split(name: str) -> Hold:

@@ -23,7 +23,7 @@ from fourleaf.model.readers.pods.claiming_pods import (
     refuse_crossing_classes,
     refuse_shared_claims,
 )
-from fourleaf.model.readers.pods.device_map import DEVICE_MAP, apply_maps
+from fourleaf.model.readers.pods.device_map import DEVICE_MAP, HeldOn, apply_maps, none_held
 from fourleaf.model.readers.pods.gpu_claims import apply_claim
 from fourleaf.model.readers.pods.mapped_devices import maps_of
 from fourleaf.model.readers.pods.pods import NOTHING, Pod, Requests
@@ -42,7 +42,7 @@ class Situation:
     `objects` knows the GpuClaims, the ResourceClaims and the volumes, `claimables` what
     ResourceClaims are read against, `capacities` the room for volumes that are still to be made.
     `limited` are the amounts of volumes that some node limits. `whole`: nothing is missing that the
-    cluster has.
+    cluster has. `held_on` are the devices that pods hold.
     """
 
     spec: Spec
@@ -56,18 +56,21 @@ class Situation:
     capacities: StorageCapacities
     limited: frozenset[str]
     whole: bool
+    held_on: HeldOn = none_held
 
 
 @dataclass(frozen=True, slots=True)
 class GangRead:
     """What the pods of one gang come to: drafts of what is to be placed, and what runs.
 
-    `maps` are the texts of the device maps by which its pods have theirs.
+    `maps` are the texts of the device maps by which its pods have theirs; `shares`: some that wait
+    share out lines, so that it matters which devices others hold.
     """
 
     drafts: tuple[Draft, ...] = ()
     running: tuple[tuple[Pod, RunningPod], ...] = ()
     maps: frozenset[str] = frozenset()
+    shares: bool = False
 
 
 def identity_of(pod: Pod) -> Identity:
@@ -110,7 +113,9 @@ def read_gang(
         pod.hold()
     singly = _starts_singly(identity, members, sizes)
     running = tuple(_running(identity, members, situation, singly))
-    return GangRead(tuple(drafts), running, maps_of(members, situation.spec))
+    maps = maps_of(members, situation.spec)
+    shares = bool(maps) and any(pod.waits and pod.index is None for pod in members)
+    return GangRead(tuple(drafts), running, maps, shares)
 
 
 def stand_of(
@@ -194,7 +199,7 @@ def _ask_for_devices(members: Sequence[Pod], situation: Situation) -> None:
     ours = _live(members, situation)
     mapped = [pod for pod in ours if pod.annotation(DEVICE_MAP) is not None]
     if mapped:
-        apply_maps(mapped, devices)
+        apply_maps(mapped, devices, situation.held_on)
     for pod in ours:
         if pod.annotation(CLAIM) is not None:
             apply_claim(pod, situation.objects, devices)

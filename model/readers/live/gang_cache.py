@@ -42,7 +42,7 @@ class GangCache:
     `running` are the running pods, `uids` theirs. `drafted` are the gangs with something to
     place, `undated` those whose age depends on the time of the reading. `problems` are by
     gang. `arrivals` counts how often gangs came to be on no hold. `mapped` are the devices that
-    device maps name.
+    device maps name, `sharing` the gangs whose lines depend on which of them are held.
     """
 
     def __init__(self) -> None:
@@ -55,6 +55,7 @@ class GangCache:
         self.neighbours = Neighbours()
         self.attached = AttachedVolumes()
         self.mapped = MappedDevices()
+        self.sharing: set[Identity] = set()
         self._maps: dict[Identity, frozenset[str]] = {}
         self._there: dict[Identity, tuple[Pod, ...]] = {}
         self._on_node: dict[str, dict[Address, RunningPod]] = {}
@@ -93,6 +94,7 @@ class GangCache:
             _note(self.drafted, identity, drafts)
             self.problems.keep(identity, kept.problems)
             self.mapped.put(self._maps.pop(identity, ()), kept.read.maps)
+            _mark(self.sharing, identity, kept.read.shares)
             if kept.read.maps:
                 self._maps[identity] = kept.read.maps
             _mark(self.undated, identity, any(draft.undated for draft in drafts))

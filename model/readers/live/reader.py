@@ -268,8 +268,14 @@ class LiveReader:
         return changed
 
     def _settle_mapped(self) -> bool:
-        """Give nodes the devices that maps name there; whether the fabric has changed."""
+        """Give nodes the devices that maps name there; whether the fabric has changed.
+
+        Where pods hold other devices now, others may have other lines of their maps.
+        """
         mapped = self._standing.mapped
+        if mapped.shifted:
+            mapped.shifted = False
+            self._table.dirty.update(self._standing.sharing)
         if not mapped.touched:
             return False
         for node in mapped.touched:
@@ -318,6 +324,7 @@ class LiveReader:
             self._storage.capacities,
             self._ground.limits.limited,
             True,
+            self._standing.mapped.held_on,
         )
 
     def _read(self, identity: Identity, situation: Situation) -> Kept:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
@@ -11,6 +11,7 @@ from types import MappingProxyType
 from fourleaf.model.config.spec import Devices
 from fourleaf.model.crds.claim import MOST_DEVICES
 from fourleaf.model.devices.demand import DeviceDemand
+from fourleaf.model.devices.layout import bits
 from fourleaf.model.readers.objects.annotations import field_of, stated
 from fourleaf.model.readers.objects.manifest import Manifest
 from fourleaf.model.readers.pods.limited_gpus import refuse_beyond_limits
@@ -31,6 +32,11 @@ class Pin:
 
     node: str
     devices: tuple[int, ...]
+
+    @property
+    def mask(self) -> int:
+        """The devices as bits."""
+        return bits(self.devices)
 
     def __str__(self) -> str:
         return f"{self.node}:{','.join(map(str, self.devices))}"
@@ -98,11 +104,23 @@ def map_text(pins: Mapping[int, Pin]) -> str:
     return "".join(f"{index}={pin}\n" for index, pin in sorted(pins.items()))
 
 
-def lines_of(pins: Mapping[int, Pin], members: Sequence[Claimant]) -> dict[str, int]:
+HeldOn = Callable[[str], int]
+"""Node -> the devices that pods hold there, as bits."""
+
+
+def none_held(_node: str) -> int:
+    """Where nothing is known of what pods hold."""
+    return 0
+
+
+def lines_of(
+    pins: Mapping[int, Pin], members: Sequence[Claimant], held_on: HeldOn = none_held
+) -> dict[str, int]:
     """Pod -> index of its line, for the members that get one.
 
     A member with an index of its own has that line. A bound one without keeps the line that
-    names what it has. Those that wait take the lowest lines that are left, the oldest first.
+    names what it has. Those that wait take the lowest lines that are left, the oldest first; lines
+    whose devices are held come last.
     """
     found = {one.name: one.index for one in members if one.index is not None}
     rest = sorted(
@@ -123,10 +141,9 @@ def lines_of(pins: Mapping[int, Pin], members: Sequence[Claimant]) -> dict[str, 
         if mine:
             found[one.name] = mine[0]
             del left[mine[0]]
-    for one in rest:
-        if not one.node and left:
-            found[one.name] = next(iter(left))
-            del left[found[one.name]]
+    waiting = [one for one in rest if not one.node]
+    order = sorted(left, key=lambda index: bool(held_on(left[index].node) & left[index].mask))
+    found.update(zip((one.name for one in waiting), order, strict=False))
     return found
 
 
@@ -135,7 +152,7 @@ def apply_map(pod: Pod, devices: Devices) -> None:
     apply_maps([pod], devices)
 
 
-def apply_maps(pods: Sequence[Pod], devices: Devices) -> None:
+def apply_maps(pods: Sequence[Pod], devices: Devices, held_on: HeldOn = none_held) -> None:
     """Pin each of `pods` to the node and the devices of its line.
 
     Where the scheduler does not pick the devices, only their number counts.
@@ -152,7 +169,7 @@ def apply_maps(pods: Sequence[Pod], devices: Devices) -> None:
         manifest, text = found
         if text not in maps:
             maps[text] = parse_map(text)
-            rows[text] = lines_of(maps[text][0], members)
+            rows[text] = lines_of(maps[text][0], members, held_on)
         pins, bad = maps[text]
         for one in bad:
             manifest.error(field_of(DEVICE_MAP), one.line, one.message, one.advice)

@@ -20,7 +20,7 @@ def devices_in_map(text: str) -> tuple[tuple[str, int], ...]:
     pins, bad = parse_map(text)
     found: dict[str, int] = {}
     for pin in () if bad else pins.values():
-        found[pin.node] = found.get(pin.node, 0) | bits(pin.devices)
+        found[pin.node] = found.get(pin.node, 0) | pin.mask
     return tuple(found.items())
 
 
@@ -38,13 +38,16 @@ def maps_of(pods: Iterable[Pod], spec: Spec) -> frozenset[str]:
 class MappedDevices:
     """What maps and pods that run say of the devices of nodes, counted, so that both may go again.
 
-    `touched` are the nodes of which that has changed; who reads them clears it.
+    `touched` are the nodes of which that has changed, `shifted` whether what pods hold has; who
+    reads them clears them.
     """
 
     def __init__(self) -> None:
         self.touched: set[str] = set()
+        self.shifted = False
         self._texts: Counter[str] = Counter()
         self._counts: dict[str, Counter[int]] = {}
+        self._held: dict[str, Counter[int]] = {}
 
     def put(self, before: Iterable[str], now: Iterable[str]) -> None:
         """Take the maps `now` in place of those `before`."""
@@ -53,11 +56,15 @@ class MappedDevices:
 
     def hold(self, node: str, devices: Sequence[int]) -> None:
         """A pod there holds `devices`, whatever a map says of it by now."""
-        self._count(node, devices, 1)
+        self._hold(node, devices, 1)
 
     def release(self, node: str, devices: Sequence[int]) -> None:
         """The pod does no more."""
-        self._count(node, devices, -1)
+        self._hold(node, devices, -1)
+
+    def held_on(self, node: str) -> int:
+        """The devices that pods hold on a node, as bits."""
+        return bits(self._held.get(node, ()))
 
     def on(self, node: str) -> int:
         """The devices of a node, as bits."""
@@ -73,16 +80,24 @@ class MappedDevices:
                 for node, mask in devices_in_map(text):
                     self._count(node, numbers(mask), step)
 
-    def _count(self, node: str, devices: Sequence[int], step: int) -> None:
+    def _hold(self, node: str, devices: Sequence[int], step: int) -> None:
         # What a pod that came by other ways says of itself may be any number.
         sound = [device for device in devices if device < MOST_DEVICES]
-        if not sound:
-            return
-        counts = self._counts.setdefault(node, Counter())
-        for device in sound:
-            counts[device] += step
-            if not counts[device]:
-                del counts[device]
-        if not counts:
-            del self._counts[node]
+        if sound:
+            self.shifted = True
+            _add(self._held, node, sound, step)
+            self._count(node, sound, step)
+
+    def _count(self, node: str, devices: Sequence[int], step: int) -> None:
+        _add(self._counts, node, devices, step)
         self.touched.add(node)
+
+
+def _add(counts: dict[str, Counter[int]], node: str, devices: Sequence[int], step: int) -> None:
+    here = counts.setdefault(node, Counter())
+    for device in devices:
+        here[device] += step
+        if not here[device]:
+            del here[device]
+    if not here:
+        del counts[node]

@@ -53,6 +53,7 @@ WISHES: tuple[Body, ...] = (
     {"topology.scheduler/movable": "true", "topology.scheduler/move-cost": "3"},
     {"gpu-scheduling-map": "0=n1:0,1\n1=n2:0,1,1"},
     {"gpu-scheduling-map": "0=n1:0\n1=n2:1\n2=n3:2"},
+    {"gpu-scheduling-map": "0=n1:0,3\n1=n2:7\n2=n3:0,3"},
     {"gpu.scheduling/claim": "c"},
     {"gpu.scheduling/claim": "c"},
 )

@@ -339,6 +339,24 @@ def sizes_of(thing: object, path: str = "") -> dict[str, int]:
     return found
 
 
+def test_who_holds_devices_decides_which_line_is_left_for_others() -> None:
+    """While n1:0 is held the pod without a number has the second line, and then the first again."""
+    made = reader(node("n1"), node("n2"))
+    said = {"gpu-scheduling-map": "0=n1:0\n1=n2:1"}
+    tell(made, pod("x-a", None, annotations=said))
+
+    def line() -> tuple[int, ...]:
+        (gang,) = made.reading(NOW).snapshot.gangs
+        wants = gang.roles[0].request.wants
+        return wants.exact if wants else ()
+
+    assert line() == (0,)
+    tell(made, pod("other", 1, annotations={"alloc.gpu.scheduling/devices": "0"}, nodeName="n1"))
+    assert line() == (1,)
+    made.remove("", "Pod", "ml", "other")
+    assert line() == (0,)
+
+
 def test_arrivals_are_gangs_that_become_fit_to_be_planned() -> None:
     """The last member and a lifted gate count, once; a first member and new labels do not."""
     made = reader(node(), pod_group(2), member("a"))

@@ -20,12 +20,13 @@ def test_text_and_pins_are_the_same() -> None:
 
 def test_bad_lines_are_told_one_by_one() -> None:
     """Each with why, and the good lines stay."""
-    pins, bad = parse_map("0=n1:0\n0=n2:1\n1=n1:2,2\nnonsense\n3=n3:7")
+    pins, bad = parse_map("0=n1:0\n0=n2:1\n1=n1:2,2\nnonsense\n3=n3:7\n4=n1:1024")
     assert pins == {0: Pin("n1", (0,)), 3: Pin("n3", (7,))}
     assert [(one.line, one.message) for one in bad] == [
         ("0=n2:1", "names pod 0 twice"),
         ("1=n1:2,2", "names a device twice"),
         ("nonsense", "is no line of a device map"),
+        ("4=n1:1024", "names device 1024"),
     ]
 
 
@@ -44,6 +45,39 @@ def test_who_waits_takes_the_lowest_line_by_age_and_name() -> None:
         Claimant("d", created=7.0),
     ]
     assert lines_of(PINS, members) == {"c": 0, "a": 1, "b": 2}
+
+
+def test_lines_whose_devices_are_held_come_last() -> None:
+    """Another pod holds device 1 of n1, so the first who comes takes line 1, the third line 0."""
+    members = [Claimant("a"), Claimant("b"), Claimant("c")]
+    held = {"n1": 0b10}
+    found = lines_of(PINS, members, lambda name: held.get(name, 0))
+    assert found == {"a": 1, "b": 2, "c": 0}
+
+
+def test_a_pod_without_a_number_takes_no_line_that_others_hold() -> None:
+    """A pod of another name runs on line 0 of the same map; line 1 is the lowest that is free."""
+    said = {"gpu-scheduling-map": TEXT}
+    first = pod("gpu-test-0", None, annotations=said | {GRANTED: "0,1"}, nodeName="n1")
+    found = reading(node("n1"), node("n2"), first, pod("test-gpu-pod", None, annotations=said))
+    (gang,) = found.snapshot.gangs
+    assert gang.roles[0].request.wants is not None
+    assert gang.roles[0].request.wants.exact == (2, 3)
+
+
+def test_a_line_whose_node_is_not_there_is_told() -> None:
+    """By name, in place of a selector that no node meets; without any node nothing is told."""
+    mapped = pod("w-2", None, annotations={"gpu-scheduling-map": TEXT})
+    cpu = node("n2", None, status={"allocatable": {"nvidia.com/gpu": "0", "pods": "9"}})
+    for nodes, why in (
+        ((node("n1"),), "its device map names n2, which is no node of the cluster"),
+        ((node("n1"), cpu), "its device map names n2, which has no GPU"),
+    ):
+        (gang,) = reading(*nodes, mapped).snapshot.gangs
+        assert gang.hold is not None
+        assert (gang.hold.kind, gang.hold.detail) == (ReasonKind.NO_MATCHING_NODES, why)
+    (gang,) = reading(mapped).snapshot.gangs
+    assert gang.hold is None
 
 
 def test_who_is_bound_keeps_the_line_of_what_it_has() -> None:
