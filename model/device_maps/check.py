@@ -18,6 +18,7 @@ TEMPLATE_SPEC = ("spec", "template", "spec")
 FIX = "`fourleaf map fix` puts a ready node of its pool in its place."
 AGENT = "See what the agent of the node reports: kubectl describe gns."
 OTHER_DEVICE = "Name another device; no two pods share one."
+LABEL_IT = "Label it with its leaf, or set spec.topology.unlabelled to isolate."
 SILENT = "The map is taken at its word. Run the agent there, and it is checked."
 
 
@@ -68,6 +69,8 @@ def _faults(
         yield LineFault(f"names {pin.node}, which is no node of the cluster", FIX)
     elif node is None:
         return
+    elif node.refused:
+        yield LineFault(f"names {pin.node}, which the config refuses for want of a leaf", LABEL_IT)
     elif not node.open:
         what = "is cordoned" if node.ready else "is not ready"
         yield LineFault(f"names {pin.node}, which {what}", FIX)

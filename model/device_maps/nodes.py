@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.device_maps.provider import Provider, cluster_provider, pool_in, pool_of
 from fourleaf.model.devices.layout import numbers
 from fourleaf.model.readers.config import read_config
-from fourleaf.model.readers.nodes.node_status import doubt_twins
+from fourleaf.model.readers.nodes.fabric import read_fabric
 from fourleaf.model.readers.nodes.nodes import NodeRead, read_nodes, with_devices
 from fourleaf.model.readers.objects.inventory import Inventory
 from fourleaf.model.readers.objects.owners import Owners
+from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 from fourleaf.model.readers.pods.pods import Requests, read_pod
 from fourleaf.model.topology import natural_key
@@ -37,7 +38,8 @@ class MapNode:
 
     `held_back` says why its devices are not known for sure, "" where they are. `known_from` is the
     resource under which a device plugin announces them, or the inventory; "" where neither does.
-    `announces`: a device plugin announces some number of them, be it none.
+    `announces`: a device plugin announces some number of them, be it none. `refused`: it names no
+    leaf, and takes no pods for that by the config.
     """
 
     name: str
@@ -50,6 +52,7 @@ class MapNode:
     holders: tuple[DeviceHolder, ...] = ()
     known_from: str = ""
     announces: bool = True
+    refused: bool = False
 
     @property
     def silent(self) -> bool:
@@ -59,7 +62,7 @@ class MapNode:
     @property
     def open(self) -> bool:
         """Whether the node takes pods at all."""
-        return self.ready and not self.cordoned
+        return self.ready and not self.cordoned and not self.refused
 
     @property
     def usable(self) -> bool:
@@ -104,21 +107,24 @@ class MapNodes:
 
 def ground_of(inventory: Inventory) -> MapNodes:
     """The nodes of the input and the pods that run on them. Broken nodes are left out."""
-    config = read_config(inventory).config
+    found = read_config(inventory)
+    config = found.config
     holders: dict[str, list[DeviceHolder]] = {}
     for node, holder in _holders(inventory, config.spec):
         holders.setdefault(node, []).append(holder)
     read = read_nodes(inventory, config)
-    doubt_twins((one.node.name, one.devices) for one in read)
+    # Maps would give a device to any node that has none by itself.
+    as_named = [replace(one, mapped=1) for one in read]
+    refused = read_fabric(Report(), as_named, found).refused
     nodes = {
-        one.node.name: _node(one, tuple(holders.get(one.node.name, ())))
+        one.node.name: _node(one, tuple(holders.get(one.node.name, ())), one.node.name in refused)
         for one in sorted(read, key=lambda one: natural_key(one.node.name))
     }
     provider = cluster_provider((one.node.name, one.node.labels) for one in read)
     return MapNodes(nodes, provider, config.spec.gpu_resources)
 
 
-def _node(read: NodeRead, holders: tuple[DeviceHolder, ...]) -> MapNode:
+def _node(read: NodeRead, holders: tuple[DeviceHolder, ...], refused: bool) -> MapNode:
     node = with_devices(read)
     free = node.allocatable.devices
     devices = frozenset(range(node.allocatable.gpus) if free is None else numbers(free.mask))
@@ -134,6 +140,7 @@ def _node(read: NodeRead, holders: tuple[DeviceHolder, ...]) -> MapNode:
         holders=holders,
         known_from=read.gpu_source,
         announces=read.announced,
+        refused=refused,
     )
 
 

@@ -21,6 +21,8 @@ from tests.e2e.replica import ROOT, Replica
 AKS = "aks-workerpool-25338008-vmss00000"
 NUMBERS = (0, 1, 3, 4, 5)
 """Nodes of four devices each; the documented maps name all but the last."""
+SILENT = f"{AKS}7"
+"""A node on which no device plugin announces anything."""
 TIDY = 60.0
 UNTOLD = {
     "metadata": {"name": "topology-scheduler-config"},
@@ -51,8 +53,9 @@ def scheduled(
     if plane.managed:
         plane.controller_manager()
     plane.kwok()
-    bodies = Fleet(len(NUMBERS), gpus=4).objects(ready=False)
-    for number, body in zip(NUMBERS, bodies, strict=True):
+    bodies = Fleet(len(NUMBERS) + 1, gpus=4).objects(ready=False)
+    del bodies[-1]["status"]["allocatable"]["nvidia.com/gpu"]
+    for number, body in zip((*NUMBERS, 7), bodies, strict=True):
         body["metadata"]["name"] = f"{AKS}{number}"
         body["metadata"]["labels"] = {"kubernetes.io/hostname": f"{AKS}{number}"}
     asyncio.run(create_nodes(plane.kubeconfig(), bodies))
@@ -133,6 +136,23 @@ def test_the_check_service(api: Api, namespace: str) -> None:
     api.create(f"/apis/apps/v1/namespaces/{namespace}/statefulsets", check_service())
     expected = {f"gpu-scheduler-check-{index}": place for index, place in DOCUMENTED.items()}
     eventually(lambda: granted(api, namespace) == expected, f"{expected} is granted")
+    eventually(lambda: not breaches(api), "at rest without a breach")
+
+
+def test_a_node_without_a_device_plugin_is_used_by_maps(api: Api, namespace: str) -> None:
+    """The pod of a line gets node and devices; one that asks by resource is told why it waits."""
+    text = (ROOT / "docs" / "examples" / "device-map.yaml").read_text()
+    first, second = yaml.safe_load_all(text)
+    for body in (first, second):
+        body["metadata"]["annotations"]["gpu-scheduling-map"] = f"0={SILENT}:0,1\n1={SILENT}:3\n"
+    limits = {"limits": {"nvidia.com/gpu": "1"}}
+    second["spec"]["containers"][0]["resources"] = limits
+    for body in (first, second):
+        api.create(f"/api/v1/namespaces/{namespace}/pods", body)
+    expected = {"gpu-test-0": (SILENT, "0,1")}
+    eventually(lambda: granted(api, namespace) == expected, f"{expected} is granted")
+    said = "1 node whose GPUs no device plugin announces"
+    eventually(lambda: said in why(api, namespace, "gpu-test-1"), "the other is told why it waits")
     eventually(lambda: not breaches(api), "at rest without a breach")
 
 
@@ -227,5 +247,6 @@ def test_nodes_that_name_no_leaf_are_told_on_the_config(run: Run, scheduled: Pla
     where = ("--kubeconfig", scheduled.kubeconfig())
     status = run("status", *where)
     assert "none names a leaf, so all stand in one" in status.stdout
+    assert "1 more without GPUs" in status.stdout
     checked = run("topology", "check", *where)
     assert (checked.exit_code, "FlatFabric" in checked.stdout) == (3, True)

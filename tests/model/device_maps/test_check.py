@@ -15,6 +15,7 @@ from tests.model.device_maps.made import (
     stated,
     stateful_set,
 )
+from tests.model.readers.made import config
 
 DOCUMENTED = f"""\
 0={AKS}0:0,1
@@ -88,6 +89,20 @@ def test_a_map_is_taken_at_its_word_where_nothing_else_says_what_there_is() -> N
         (False, "names 0, 1 of n1, of whose devices nothing is known"),
         (False, "names device 1 of n1, which ml/other holds now"),
     ]
+
+
+def test_nodes_that_the_config_refuses_cannot_be_used() -> None:
+    """Where the config refuses nodes that name no leaf, with and without a device plugin."""
+    leaf = node("n3")
+    leaf["metadata"]["labels"] = {"topology.scheduler/leaf": "a"}
+    bodies = (node("n1"), silent("n2"), leaf)
+    text = "0=n1:0\n1=n2:0\n2=n3:0\n"
+    refuse = config(topology={"unlabelled": "refuse"})
+    assert told(text, *bodies, refuse, replicas=3) == [
+        ("0=n1:0", "names n1, which the config refuses for want of a leaf"),
+        ("1=n2:0", "names n2, which the config refuses for want of a leaf"),
+    ]
+    assert [line for line, _ in told(text, *bodies, replicas=3)] == ["1=n2:0"]
 
 
 def test_pods_that_ask_for_what_no_device_plugin_announces_are_refused() -> None:
