@@ -233,7 +233,7 @@ STATES = {
 
 def _drawn(node: Node, pods: Sequence[RunningPod], marks: Marks) -> NodeCell:
     gpus = max(0, node.allocatable.gpus)
-    holders = held_by(node, pods)
+    holders = list(held_by(node, pods).values())
     state = state_of(node, pods)
     blocks = tuple(_blocks(holders, marks))
     free = holders.count(None)

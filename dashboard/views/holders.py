@@ -4,29 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fourleaf.model.devices.layout import numbers
 from fourleaf.model.gang import GangKey
 from fourleaf.model.node import Node
+from fourleaf.model.resources import free_devices
 from fourleaf.model.snapshot import RunningPod
 
 Holder = GangKey | str | None
 """Who holds a GPU: a gang of ours, any other pod, or none."""
 
 
-def held_by(node: Node, pods: Sequence[RunningPod]) -> list[Holder]:
-    """Who holds each GPU of `node`; pods whose devices are not known take the first free ones."""
-    cells: list[Holder] = [None] * max(0, node.allocatable.gpus)
+def held_by(node: Node, pods: Sequence[RunningPod]) -> dict[int, Holder]:
+    """Who holds each GPU of `node`, by its number, in their order.
+
+    Pods whose devices are not known take the first free ones.
+    """
+    there = numbers(free_devices(node.allocatable).mask)[: max(0, node.allocatable.gpus)]
+    cells: dict[int, Holder] = dict.fromkeys(there)
     for pod in pods:
         for device in pod.devices:
-            if device < len(cells):
+            if device in cells:
                 cells[device] = _holder(pod)
-    position = 0
+    open_cells = iter([number for number, holder in cells.items() if holder is None])
     for pod in pods:
-        left = 0 if pod.devices else pod.request.gpus
-        while left and position < len(cells):
-            if cells[position] is None:
-                cells[position] = _holder(pod)
-                left -= 1
-            position += 1
+        for _ in range(0 if pod.devices else pod.request.gpus):
+            number = next(open_cells, None)
+            if number is None:
+                return cells
+            cells[number] = _holder(pod)
     return cells
 
 

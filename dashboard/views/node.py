@@ -88,7 +88,7 @@ def node_view(moment: ClusterMoment, name: str) -> NodeView | None:
         held_back=node.held_back,
         product=node.product,
         gpus=node.allocatable.gpus,
-        free=held.count(None),
+        free=list(held.values()).count(None),
         cpu=node.allocatable.cpu,
         free_cpu=free.cpu,
         memory=node.allocatable.memory,
@@ -101,7 +101,7 @@ def node_view(moment: ClusterMoment, name: str) -> NodeView | None:
                 number=one.number,
                 product=one.product or node.product,
                 memory=one.memory,
-                holder=str(held[one.number] or "") if one.number < len(held) else "",
+                holder=str(held.get(one.number) or ""),
             )
             for one in layout.devices
         ),

@@ -38,8 +38,9 @@ class MapNode:
 
     `held_back` says why its devices are not known for sure, "" where they are. `known_from` is the
     resource under which a device plugin announces them, or the inventory; "" where neither does.
-    `announces`: a device plugin announces some number of them, be it none. `refused`: it names no
-    leaf, and takes no pods for that by the config.
+    `announces`: a device plugin announces some number of them, be it none. `silent`: neither does,
+    and a map is taken at its word. `refused`: it names no leaf, and takes no pods for that by the
+    config.
     """
 
     name: str
@@ -52,12 +53,8 @@ class MapNode:
     holders: tuple[DeviceHolder, ...] = ()
     known_from: str = ""
     announces: bool = True
+    silent: bool = False
     refused: bool = False
-
-    @property
-    def silent(self) -> bool:
-        """Whether nothing on the node says which devices it has: a map is taken at its word."""
-        return not (self.announces or self.known_from or self.held_back)
 
     @property
     def open(self) -> bool:
@@ -140,6 +137,7 @@ def _node(read: NodeRead, holders: tuple[DeviceHolder, ...], refused: bool) -> M
         holders=holders,
         known_from=read.gpu_source,
         announces=read.announced,
+        silent=read.silent,
         refused=refused,
     )
 

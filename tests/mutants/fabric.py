@@ -6,6 +6,7 @@ from tests.mutants.mutant import Mutant
 
 READ = "tests/model/readers/nodes/test_fabric.py"
 TOLD = "tests/k8s_bridge/reporting/test_fabric_doubts.py"
+WHO = "tests/model/readers/nodes/test_devices.py"
 TOO_LARGE = "tests/solver/explain/test_too_large.py"
 
 FABRIC = (
@@ -48,6 +49,40 @@ FABRIC = (
         "        if field not in before\n",
         "        if field in before\n",
         f"{TOLD}::test_a_flat_fabric_is_told_once_on_the_config",
+    ),
+    Mutant(
+        "no GPU by resource where no device plugin announces it",
+        "the kubelet refuses the pod, which comes anew and is refused again",
+        "model/readers/nodes/nodes.py",
+        "return len(sources) > 1 or bool(sources & {OF_INVENTORY, OF_DEVICE_MAPS})",
+        "return len(sources) > 1",
+        "tests/k8s_bridge/scheduling/test_any_cluster.py"
+        "::test_a_map_is_enough_where_nothing_announces_gpus",
+    ),
+    Mutant(
+        "a claim is not met on the word of a device map",
+        "a pod is told devices that another user made up",
+        "model/readers/pods/pods.py",
+        "elif mixed and self.request.gpus and not self.pinned:",
+        "elif mixed and self.request.gpus and self.pinned:",
+        f"{WHO}::test_who_may_go_where_no_device_plugin_announces_gpus",
+    ),
+    Mutant(
+        "0 that a device plugin announces is no silence",
+        "pods are given devices while their plugin takes them away",
+        "model/readers/nodes/nodes.py",
+        "any(name in offered for name in spec.gpu_resources)",
+        "any(offered.get(name) for name in spec.gpu_resources)",
+        f"{WHO}::test_an_inventory_is_believed_where_no_device_plugin_announces_anything",
+    ),
+    Mutant(
+        "pages for nodes that maps name",
+        "the pod of a map waits until the next audit of all pages",
+        "k8s_bridge/cache/cluster_cache.py",
+        "if reading.snapshot.fabric is not self._fabric:",
+        "if self._fabric is None:",
+        "tests/k8s_bridge/scheduling/test_any_cluster.py"
+        "::test_an_inventory_is_enough_where_nothing_announces_gpus",
     ),
     Mutant(
         "a config with an unknown preset is refused",

@@ -53,19 +53,25 @@ class NodeRead:
     mapped: int = 0
 
     @property
+    def silent(self) -> bool:
+        """Whether nothing on the node says which devices it has."""
+        return not (self.announced or self.devices.free or self.devices.fault)
+
+    @property
     def free(self) -> FreeDevices | None:
         """The healthy devices as far as they are known one by one."""
-        known = self.announced or self.devices.free is not None or self.devices.fault
-        if known or not self.mapped:
+        if not (self.silent and self.mapped):
             return self.devices.free
         return all_of(layout_of([Device(number) for number in numbers(self.mapped)]))
 
     @property
     def gpu_source(self) -> str:
         """What says that the node has GPUs: their resource, or who else; "" where it has none."""
-        if self.announced or self.free is None:
+        if self.announced:
             return self.gpu_name
-        return OF_DEVICE_MAPS if self.devices.free is None else OF_INVENTORY
+        if self.free is None or not self.free.layout.devices:
+            return ""
+        return OF_DEVICE_MAPS if self.silent else OF_INVENTORY
 
 
 def read_nodes(
@@ -156,7 +162,10 @@ def with_devices(read: NodeRead) -> Node:
     """The node with the devices that are known one by one, held back where those are in doubt."""
     node, free = read.node, read.free
     if read.devices.fault:
-        return replace(node, held_back=read.devices.fault)
+        # As many as maps name, so that their pods are told why the node takes none.
+        gpus = node.allocatable.gpus if read.announced else read.mapped.bit_count()
+        offered = replace(node.allocatable, gpus=gpus)
+        return replace(node, held_back=read.devices.fault, allocatable=offered)
     if free is None:
         return node
     gpus = free.mask.bit_count()

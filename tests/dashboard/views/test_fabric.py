@@ -6,7 +6,11 @@ from dataclasses import replace
 
 from fourleaf.dashboard.views.fabric import FabricMap, FabricView
 from fourleaf.dashboard.views.marks import Marks
+from fourleaf.model.devices.free import all_of
+from fourleaf.model.devices.layout import Device, layout_of
 from fourleaf.model.fabric import AdjacencyKind, Leaf
+from fourleaf.model.node import Node
+from fourleaf.model.resources import Resources
 from tests.dashboard.made import moment, node, runs
 
 
@@ -39,6 +43,17 @@ def test_who_holds_what() -> None:
     assert label == "a: partly used, 3 of 8 GPUs free, ml/h holds 3, ml/g holds 2"
     totals = view.totals
     assert (totals.gpus, totals.used, totals.nodes, totals.running) == (16, 13, 3, 2)
+
+
+def test_devices_are_told_by_their_numbers_where_some_are_missing() -> None:
+    """The node has 1, 3 and 5; g holds 5, and h, which says nothing, the first that is left."""
+    devices = all_of(layout_of([Device(1), Device(3), Device(5)]))
+    room = Resources(gpus=3, cpu=1, memory=1, pods=9, devices=devices)
+    running = [runs("x", "a", 1, "g", (5,)), runs("y", "a", 1, "h")]
+    view = FabricMap("here", Marks()).view(
+        moment([Leaf("l0", "s0", (Node("a", "l0", "s0", room),))], running)
+    )
+    assert cells(view) == [("a", "partly", 1, [("ml/h", 1), ("", 1), ("ml/g", 1)])]
 
 
 def test_nodes_that_nobody_may_use() -> None:

@@ -91,6 +91,13 @@ def test_a_map_is_taken_at_its_word_where_nothing_else_says_what_there_is() -> N
     ]
 
 
+def test_an_inventory_without_devices_is_believed() -> None:
+    """The agent is there and finds none: no map is taken at its word against that."""
+    assert told("0=n1:0\n", silent("n1"), agent("n1", [])) == [
+        ("0=n1:0", "names n1, which has no GPU")
+    ]
+
+
 def test_nodes_that_the_config_refuses_cannot_be_used() -> None:
     """Where the config refuses nodes that name no leaf, with and without a device plugin."""
     leaf = node("n3")

@@ -10,6 +10,7 @@ from fourleaf.model.devices.demand import DeviceDemand
 from fourleaf.model.devices.free import FreeDevices
 from fourleaf.model.devices.layout import Device, layout_of
 from fourleaf.model.gang import Gang
+from fourleaf.model.node_constraint import NodeConstraint
 from fourleaf.model.readers import Source, read
 from fourleaf.model.reasons.kinds import ReasonKind
 from tests.model.readers.made import Body, config, node, pod, reading
@@ -278,6 +279,25 @@ def test_an_inventory_is_believed_where_no_device_plugin_announces_anything() ->
     none = {"allocatable": {"nvidia.com/gpu": "0", "pods": "110"}}
     doubted = reading(node(status=none), body).snapshot.fabric.nodes["n1"]
     assert doubted.held_back == "its inventory has 3 healthy devices where the node offers 0"
+
+
+def test_what_an_agent_says_of_a_node_without_gpus_is_believed() -> None:
+    """No devices are none, also where a map names some; one in doubt takes nothing, and says why.
+
+    Neither sets the pods apart that ask for GPUs by resource.
+    """
+    mapped = pod("w-0", None, annotations={MAP: "0=n1:0\n1=n3:0"})
+    nodes = (node("n1", status=SILENT), node("n2"), node("n3", None, status=SILENT))
+    lost = {"type": "Ready", "status": "False", "reason": "Failed", "message": "no driver"}
+    lost["lastTransitionTime"] = "2026-01-01T00:00:00Z"
+    doubted = inventory("n3", gpus=[], conditions=[lost])
+    bodies = (*nodes, inventory("n1", gpus=[]), doubted, mapped, pod("asks", 1))
+    snapshot = reading(*bodies).snapshot
+    found = snapshot.fabric.nodes
+    assert (found["n1"].allocatable.gpus, found["n2"].allocatable.gpus) == (0, 8)
+    assert found["n3"].held_back == "its inventory is not ready: no driver"
+    asks = next(gang for gang in snapshot.gangs if gang.key.name == "asks")
+    assert asks.roles[0].constraint == NodeConstraint()
 
 
 def test_device_maps_say_what_nothing_else_says() -> None:
