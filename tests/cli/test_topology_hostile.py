@@ -103,7 +103,6 @@ CASES: dict[str, tuple[bytes | str, str, str]] = {
     "csv: no rows": ("node,leaf\n", "", "names no node"),
     "csv: open quote": ('node,leaf\nn1,"l1\n', ":", "is not CSV"),
     "csv: formula": ("node,leaf\n=cmd|calc,l\n", ":2: node", "is no name"),
-    "nodes: no label": (NODE, "metadata.labels", "no node has a known label"),
     "nodes: none": (KUEUE + '{"levels":[{"nodeLabel":"a"}]}}', "Node", "no node is there"),
     "kueue: no levels": (
         f"[{NODE},{KUEUE}" + '{"levels":[]}}]',
@@ -135,6 +134,15 @@ def test_what_cannot_be_read_is_refused_with_place_and_advice(
     assert said in lines[0]
     assert lines[1].startswith("  ")
     assert len(lines[1]) > 10
+
+
+def test_nodes_without_labels_are_nothing_to_import(run: Run, tmp_path: Path) -> None:
+    """`check` says that they stand in one leaf; there is no description to import."""
+    path = tmp_path / "source"
+    path.write_text(NODE)
+    result = run("topology", "import", path)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "metadata.labels: no node has a known label" in result.stderr
 
 
 def test_a_file_that_is_not_there_ends_with_2(run: Run, tmp_path: Path) -> None:
