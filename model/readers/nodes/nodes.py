@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
@@ -142,7 +143,7 @@ def read_node(
         manifest.text(metadata.get("uid"), "metadata.uid"),
         manifest.text(info.get("bootID"), "status.nodeInfo.bootID"),
         node.allocatable.gpus if announced else None,
-        most_devices(manifest, status, spec.gpu_resources),
+        most_devices(manifest, status, spec.gpu_resources) if announced else math.inf,
     )
     return NodeRead(manifest, node, gpu_name, read_devices(inventory, host), announced)
 
