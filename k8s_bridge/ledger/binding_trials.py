@@ -28,19 +28,23 @@ REFUSAL_REMEMBERED_SECONDS = 600.0
 Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
 
+Places = frozenset[tuple[str, str]]
+"""Pods by their UIDs, and the nodes that they are to be bound to."""
+
+
 class StillAsked(Exception):
     """The API has not answered yet; the gang's next trial gets what it says."""
 
 
 @dataclass(slots=True, eq=False)
 class _Trial:
-    """Of the pods with these UIDs: `refusal`, or `silent`, from `ended` on the monotonic clock.
+    """Of these pods and nodes: `refusal`, or `silent`, from `ended` on the monotonic clock.
 
     `before` is what was refused the last time. An answer counts once, and is `used` then; it
     `is_late` where who asked did not wait for it.
     """
 
-    pods: frozenset[str]
+    places: Places
     before: str = ""
     used: bool = False
     is_late: bool = False
@@ -97,18 +101,18 @@ class BindingTrials:
         asked about already, or was asked about in vain.
         """
         self._forget()
-        pods = frozenset(member.pod.uid for member in members)
+        places = frozenset((member.pod.uid, member.node) for member in members)
         failed = self._failed.get(gang) if ask else None
-        if failed is not None and not failed.pods.isdisjoint(pods):
+        if failed is not None and any(uid in failed.pods for uid, _ in places):
             return f"it was refused in spite of a dry run: {failed.why}"
         trial = self._trials.get(gang)
-        if trial is None or (trial.done.is_set() and not self._counts(trial, pods)):
+        if trial is None or (trial.done.is_set() and not self._counts(trial, places)):
             if not self.dry_run.is_due(ask):
                 return ""
             patience = 0.0 if trial is not None and trial.silent else TRIAL_PATIENCE_SECONDS
             # Silence leaves what was refused before; an answer replaces it.
             before = "" if trial is None else trial.before if trial.silent else trial.refusal
-            trial = self._trials[gang] = _Trial(pods, before)
+            trial = self._trials[gang] = _Trial(places, before)
             await self._wait(self.spawn(self._run(trial, members, ask)), patience)
             trial.is_late = not trial.done.is_set()
         if trial.silent or not trial.done.is_set():
@@ -116,9 +120,9 @@ class BindingTrials:
         trial.used = True
         return trial.refusal
 
-    def _counts(self, trial: _Trial, pods: frozenset[str]) -> bool:
+    def _counts(self, trial: _Trial, places: Places) -> bool:
         late = self.clock.monotonic() - trial.ended > TRIAL_VALID_SECONDS
-        return trial.pods == pods and not (trial.used or trial.silent or late)
+        return trial.places == places and not (trial.used or trial.silent or late)
 
     async def _wait(self, task: asyncio.Task[None], seconds: float) -> None:
         timer = asyncio.ensure_future(self.clock.sleep(seconds))

@@ -163,7 +163,10 @@ class NodeMonitor:
     async def _knocked(
         self, nodes: Mapping[str, Body], signs: Mapping[str, Signs]
     ) -> dict[str, bool | None]:
-        """What the probe finds of suspects; None where no host at all can be heard from here."""
+        """What the probe finds of suspects; None where no host at all can be heard from here.
+
+        A host counts as one that answers until it has kept silent `KNOCKS` times in a row.
+        """
         suspects = [name for name, one in signs.items() if is_suspect(one)]
         if not suspects:
             return {}
@@ -179,7 +182,7 @@ class NodeMonitor:
             if not answer
         }
         return {
-            name: None if answer is False and self._unanswered[name] < KNOCKS else answer
+            name: (answer is False and self._unanswered[name] < KNOCKS) or answer
             for name, answer in answers.items()
         }
 

@@ -102,6 +102,10 @@ class ClusterView:
             for seen in leaving
         )
 
+    def is_untold(self, one: Relocation) -> bool:
+        """Whether none of its pods that are to go has been told so."""
+        return all(self.stands(leaver.pod.uid, leaver.node) for leaver in one.leavers)
+
     def waits(self, uid: str) -> bool:
         """Whether the pod is there, and stands nowhere yet."""
         seen = self.seen(uid)

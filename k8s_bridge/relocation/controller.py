@@ -119,6 +119,7 @@ class RelocationController:
     async def run(self) -> None:
         """Step after step, until cancelled. Raises `Fenced` where another leads by now."""
         swept = self.clock.monotonic()
+        await self.executor.end_untold()
         while True:
             if self.clock.monotonic() - swept >= SWEEP_SECONDS:
                 swept = self.clock.monotonic()
@@ -144,10 +145,13 @@ class RelocationController:
         # 4 Preempt for gangs that only others keep out, or keep room for them.
         last, now = self._last, self.clock.monotonic()
         is_outdated = self._is_outdated(now)
-        if self._crowded and last and now >= self._next_look and not is_outdated:
+        is_of_use = self._crowded or len(self.store)
+        if is_of_use and last and now >= self._next_look and not is_outdated:
             self._next_look = now + CONTENTION_CHECK_SECONDS
-            await self.preemption.plan(self._view(), last, self._busy())
-            await self.reservation.plan(self._view(), last)
+            await self.preemption.end_needless(self._view())
+            if self._crowded:
+                await self.preemption.plan(self._view(), last, self._busy())
+                await self.reservation.plan(self._view(), last)
         # 5 Defragment, where nothing else is under way.
         under_way = any(one.purpose is not Purpose.RESERVATION for one in self.store)
         if not under_way and not self._busy() and self.defragmentation.is_time():

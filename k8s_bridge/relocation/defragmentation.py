@@ -16,6 +16,7 @@ from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import moved, starting
 from fourleaf.k8s_bridge.relocation.move_budget import MoveBudget
 from fourleaf.k8s_bridge.relocation.move_costs import scaled
+from fourleaf.k8s_bridge.relocation.pod_makers import is_any_bare
 from fourleaf.k8s_bridge.relocation.record_room import RecordRoom
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
@@ -75,6 +76,7 @@ class DefragmentationPlanner:
             for one in self.cache.standing(view.dead)
             if one.movable
             and not one.hit
+            and not is_any_bare(one.live, self.cache)
             and not self._room.forbids(one)
             and self._may_move(one, config, view.now)
         )

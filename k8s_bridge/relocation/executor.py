@@ -23,7 +23,7 @@ from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.next_action import progress
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
-from fourleaf.k8s_bridge.relocation.records import VICTIMS_STAY, Leaver, Relocation
+from fourleaf.k8s_bridge.relocation.records import VICTIMS_STAY, Leaver, Purpose, Relocation
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
@@ -100,6 +100,16 @@ class Executor:
         # Once for all of them: a tenant may have many relocations whose evictions hang.
         if sent:
             await patiently(sent, self.clock.sleep(EVICTION_PATIENCE_SECONDS))
+
+    async def end_untold(self) -> None:
+        """End preemptions of the leader before, none of whose victims has been told to go.
+
+        What it saw may have changed, so that they are needed no more. Raises `Fenced`.
+        """
+        view = self.view(frozenset())
+        for one in view.open:
+            if one.purpose is Purpose.PREEMPTION and view.is_untold(one):
+                await self.end(one, "another leads before any of its victims was told to go")
 
     def view(self, dead: frozenset[str]) -> ClusterView:
         """The cluster now."""

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import JOBS, REPLICA_SETS, STATEFUL_SETS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.model.running_gang import PodName
 
 Objects = Mapping[Kind, Mapping[tuple[str, str], Body]]
 """Kind -> (namespace, name) -> object, as watched."""
@@ -59,6 +61,12 @@ def lacking(pod: Target, since: float, objects: Objects, live: Callable[[str], i
         found.append(max(0, answer.pods - live(str(body["metadata"].get("uid", "")))))
     known = [number for number in found if number is not None]
     return max(known, default=None)
+
+
+def is_any_bare(pods: Iterable[PodName], cache: ClusterCache, dead: Container[str] = ()) -> bool:
+    """Whether one of these that lives would be made anew by no controller, once it is evicted."""
+    seen = (cache.named(*pod) for pod in pods)
+    return any(one and one.node and one.node not in dead and not one.controller for one in seen)
 
 
 def _makers_by_name(pod: str) -> Iterator[tuple[Kind, str, Callable[[Body], _WantedPods | None]]]:

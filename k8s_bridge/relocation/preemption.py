@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Awaitable, Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,6 +33,8 @@ from fourleaf.model.relocation import PreemptionPlan
 from fourleaf.model.running_gang import EvictionLimit, PodName, StandingGang
 from fourleaf.model.snapshot import Snapshot
 
+UNTOLD_CHECK_SECONDS = 5.0
+"""Seconds from one look to the next whether victims that the API keeps are needed still."""
 UNBOUNDED_PRIORITY = 2**31
 """A priority above every priority."""
 PREEMPTION_RETRY_SECONDS = 10.0
@@ -70,6 +73,8 @@ class PreemptionPlanner:
     end: Callable[[Relocation, str], Awaitable[None]]
     trials: BindingTrials | None = None
     _tried: dict[GangKey, float] = field(default_factory=dict)
+    _looked_at: dict[GangKey, float] = field(default_factory=dict)
+    _unanswered: set[GangKey] = field(default_factory=set)
     _refused: Counter[GangKey] = field(default_factory=Counter)
     _asking: dict[GangKey, tuple[str, ...]] = field(default_factory=dict)
     _forbidden: dict[GangKey, _Forbidden] = field(default_factory=dict)
@@ -93,6 +98,7 @@ class PreemptionPlanner:
         # A place that is kept for it waits for pods that it may evict by now.
         view = replace(view, open=tuple(one for one in view.open if one.gang != gang.key))
         retry = min(PREEMPTION_RETRY_SECONDS, config.window_seconds)
+        self._looked_at[gang.key] = self.clock.monotonic()
         self._tried[gang.key] = self.clock.monotonic() + retry
         going = _leaving(view)
         lower = [
@@ -125,6 +131,33 @@ class PreemptionPlanner:
         )
         return plan
 
+    def _to_question(self, view: ClusterView) -> Relocation | None:
+        """A preemption none of whose victims has been told to go; each of them now and then."""
+        latest = self.clock.monotonic() - UNTOLD_CHECK_SECONDS
+        return next(
+            (
+                one
+                for one in view.open
+                if one.purpose is Purpose.PREEMPTION
+                and one.gang in view.gangs
+                and view.age(one) >= UNTOLD_CHECK_SECONDS
+                and self._looked_at.get(one.gang, -math.inf) <= latest
+                and view.is_untold(one)
+            ),
+            None,
+        )
+
+    async def end_needless(self, view: ClusterView) -> None:
+        """End a preemption whose victims the API keeps, where room has come without them."""
+        one = self._to_question(view)
+        if one is None:
+            return
+        self._looked_at[one.gang] = self.clock.monotonic()
+        others = replace(view, open=tuple(x for x in view.open if x is not one))
+        snapshot = charged(view.reading.snapshot, others)
+        if (await self.planner.preempt(snapshot, one.gang)).placement is not None:
+            await self.end(one, "room has come without its victims")
+
     async def _has_room_soon(
         self, snapshot: Snapshot, going: Container[PodName], gang: Gang
     ) -> bool:
@@ -151,6 +184,10 @@ class PreemptionPlanner:
             return why
         try:
             why = await self._refusal(relocation)
+        except StillAsked as error:
+            self._unanswered.add(gang.key)
+            return str(error)
+        try:
             refused = [] if why else await self.evictions.refusals([relocation])
         except StillAsked as error:
             self._asking[gang.key] = tuple(one.pod.uid for one in relocation.leavers)
@@ -223,7 +260,12 @@ class PreemptionPlanner:
     def _forget(self, view: ClusterView) -> None:
         """Forget what is over: gangs that wait no more, trials that the API has answered."""
         now = self.clock.monotonic()
+        asked = self.trials.pending() if self.trials else {}
+        for gang in self._unanswered - asked.keys():
+            self._unanswered.discard(gang)
+            self._tried.pop(gang, None)
         self._tried = {gang: at for gang, at in self._tried.items() if at > now}
+        self._looked_at = {gang: at for gang, at in self._looked_at.items() if gang in view.gangs}
         self._forbidden = {key: one for key, one in self._forbidden.items() if key in view.gangs}
         self._refused = Counter({key: n for key, n in self._refused.items() if key in view.gangs})
         for gang, uids in list(self._asking.items()):
@@ -233,21 +275,24 @@ class PreemptionPlanner:
                 self._tried.pop(gang, None)
 
     def _next(self, view: ClusterView, last: Plan, after: float) -> Gang | None:
+        """The gang to look at: that which was looked at longest ago, the first of those never.
+
+        However many can never be served, none of the others waits for them twice.
+        """
         ours = (pod.priority for pod in view.reading.snapshot.running if pod.ours)
         lowest = min(ours, default=UNBOUNDED_PRIORITY)
         under_way = {one.gang for one in view.open if one.purpose is not Purpose.RESERVATION}
-        return next(
-            (
-                gang
-                for gang in crowded_now(last, view, under_way)
-                if gang.preempts
-                and gang.priority > lowest
-                and gang.key not in self._tried
-                and gang.key not in self._asking
-                and view.now - gang.created >= after
-            ),
-            None,
+        may = (
+            gang
+            for gang in crowded_now(last, view, under_way)
+            if gang.preempts
+            and gang.priority > lowest
+            and gang.key not in self._tried
+            and gang.key not in self._asking
+            and gang.key not in self._unanswered
+            and view.now - gang.created >= after
         )
+        return min(may, key=lambda gang: self._looked_at.get(gang.key, -math.inf), default=None)
 
 
 def _leaving(view: ClusterView) -> frozenset[PodName]:

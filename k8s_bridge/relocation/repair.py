@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
-from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
+from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.ledger.binding_trials import StillAsked
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod, eviction_limits
@@ -16,6 +16,7 @@ from fourleaf.k8s_bridge.relocation.from_plan import repairs
 from fourleaf.k8s_bridge.relocation.independent import independent
 from fourleaf.k8s_bridge.relocation.move_costs import scaled
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
+from fourleaf.k8s_bridge.relocation.pod_makers import is_any_bare
 from fourleaf.k8s_bridge.relocation.record_room import RecordRoom
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
@@ -104,7 +105,7 @@ class RepairPlanner:
         if not hit or not config.enabled:
             return None
         planned = [
-            replace(one, movable=False) if self._room.forbids(one) else one
+            replace(one, movable=False) if self._may_not_move(one) else one
             for one in standing
             if not one.hit or one in hit
         ]
@@ -139,15 +140,16 @@ class RepairPlanner:
     def _ends_bare_pods(self, one: StandingGang, dead: frozenset[str]) -> bool:
         """Whether a member that lives would have to go that no controller makes anew; says so."""
         namespace = one.gang.key.namespace
-        pods = self.cache.objects.get(PODS, {})
-        for pod in (pod for role in one.gang.roles for pod in role.pods):
-            seen = self.cache.named(namespace, pod)
-            living = seen is not None and bool(seen.node) and seen.node not in dead
-            metadata = pods.get((namespace, pod), {}).get("metadata", {})
-            if living and not metadata.get("ownerReferences"):
-                self._lose(one.gang, _BARE)
-                return True
-        return False
+        go = ((namespace, pod) for role in one.gang.roles for pod in role.pods)
+        if not is_any_bare(go, self.cache, dead):
+            return False
+        self._lose(one.gang, _BARE)
+        return True
+
+    def _may_not_move(self, one: StandingGang) -> bool:
+        """Whether a gang that was not hit has to stay where it is, although it may be moved."""
+        bare = one.movable and not one.hit and is_any_bare(one.live, self.cache)
+        return bare or self._room.forbids(one)
 
     def _may_not_restart(self, one: StandingGang, limits: LimitsByPod) -> bool:
         """Whether a gang that is to start over has pods that may not be evicted now; says so."""

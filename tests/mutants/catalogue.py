@@ -14,6 +14,7 @@ from tests.mutants.grants import GRANTS
 from tests.mutants.harm import HARM
 from tests.mutants.kept_places import KEPT_PLACES
 from tests.mutants.mutant import Mutant
+from tests.mutants.needless import NEEDLESS
 from tests.mutants.overlap import OVERLAP
 from tests.mutants.preferences import PREFERENCES
 from tests.mutants.refused_evictions import REFUSED_EVICTIONS
@@ -297,6 +298,7 @@ MUTANTS = (
     *GRANTS,
     *HARM,
     *KEPT_PLACES,
+    *NEEDLESS,
     *OVERLAP,
     *PREFERENCES,
     *REFUSED_EVICTIONS,

@@ -61,6 +61,10 @@ def test_a_place_is_not_kept_for_who_runs_elsewhere() -> None:
     seat = Seat(Target("ml", "g-0", "one"), (1, 0, 0), "", "n-1", Resources(1, None, None, 1, ()))
     one = Relocation(GANG, Purpose.RESERVATION, (seat,), (), until=1e9)
     seen.take(PODS, body("one", 2))
+    # Others are there still, so that nothing is bound yet.
+    there = pod("busy", gpus=1, namespace="ml", uid="busy", resourceVersion="2")
+    there["spec"]["nodeName"] = "n-1"
+    seen.take(PODS, there)
     assert not progress(one, ClusterView(seen, seen.reading(), (one,), frozenset(), 0.0)).over
     seen.take(PODS, body("one", 3, "n-2"))
     found = progress(one, ClusterView(seen, seen.reading(), (one,), frozenset(), 0.0))

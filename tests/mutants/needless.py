@@ -1,0 +1,74 @@
+"""Safeguards of evictions that would serve nobody, and of those who wait for one."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+NEEDLESS_TESTS = "tests/k8s_bridge/relocation/test_needless.py"
+
+NEEDLESS = (
+    Mutant(
+        "hosts that kept silent once",
+        "one lost probe and a silent kubelet make a node dead whose pods run",
+        "k8s_bridge/node_health/monitor.py",
+        "name: (answer is False and self._unanswered[name] < KNOCKS) or answer",
+        "name: None if answer is False and self._unanswered[name] < KNOCKS else answer",
+        f"{NEEDLESS_TESTS}::test_one_lost_probe_kills_no_node",
+    ),
+    Mutant(
+        "dry runs of other nodes",
+        "what the API says of one node counts for another, where it refuses the gang",
+        "k8s_bridge/ledger/binding_trials.py",
+        "return trial.places == places and not",
+        "return {uid for uid, _ in trial.places} == {uid for uid, _ in places} and not",
+        f"{NEEDLESS_TESTS}::test_an_answer_about_other_nodes_is_none",
+    ),
+    Mutant(
+        "preemptions whose gang's dry run hangs",
+        "a gang whose webhook hangs is planned each second, and no other has its turn",
+        "k8s_bridge/relocation/preemption.py",
+        "            self._unanswered.add(gang.key)\n",
+        "            self._tried.pop(gang.key, None)\n",
+        f"{NEEDLESS_TESTS}::test_a_dry_run_that_hangs_keeps_its_own_gang_waiting",
+    ),
+    Mutant(
+        "turns of gangs that may preempt",
+        "a dozen gangs that can never be served keep all others from preempting",
+        "k8s_bridge/relocation/preemption.py",
+        "return min(may, key=lambda gang: self._looked_at.get(gang.key, -math.inf), default=None)",
+        "return next(may, None)",
+        f"{NEEDLESS_TESTS}::test_many_that_cannot_be_served_keep_no_other_from_its_turn",
+    ),
+    Mutant(
+        "victims that are needed no more",
+        "a pod is evicted long after room has come without it",
+        "k8s_bridge/relocation/controller.py",
+        "            await self.preemption.end_needless(self._view())\n",
+        "",
+        f"{NEEDLESS_TESTS}::test_who_is_needed_no_more_stays[while the API is ill]",
+    ),
+    Mutant(
+        "preemptions of the leader before",
+        "a new leader evicts for what its predecessor saw",
+        "k8s_bridge/relocation/controller.py",
+        "        await self.executor.end_untold()\n",
+        "",
+        f"{NEEDLESS_TESTS}::test_who_is_needed_no_more_stays[before another leads]",
+    ),
+    Mutant(
+        "bare pods that may be moved",
+        "pods that nothing makes again are evicted to gather room",
+        "k8s_bridge/relocation/defragmentation.py",
+        "            and not is_any_bare(one.live, self.cache)\n",
+        "",
+        f"{NEEDLESS_TESTS}::test_pods_that_nothing_makes_again_are_not_gathered",
+    ),
+    Mutant(
+        "owners that are no controllers",
+        "pods whose owner makes none again are drained",
+        "k8s_bridge/relocation/pod_makers.py",
+        "one.node not in dead and not one.controller for one in seen",
+        "one.node not in dead and one.controller == '?' for one in seen",
+        f"{NEEDLESS_TESTS}::test_pods_whose_owner_is_no_controller_are_not_drained",
+    ),
+)
