@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
@@ -12,12 +13,15 @@ from fourleaf.model.plan import Plan
 from fourleaf.model.snapshot import RunningPod, Snapshot
 
 
-def backfill(snapshot: Snapshot, plan: Plan, view: ClusterView) -> Snapshot | None:
+def backfill(
+    snapshot: Snapshot, plan: Plan, view: ClusterView, is_barred: Callable[[str], bool]
+) -> Snapshot | None:
     """What is to be solved again for gangs that end in time; None where there are none.
 
     `snapshot` has the kept room as used, and `plan` was made for it. The second solve may use
     the room of reservations whose start is known, beside all that `plan` has placed. Gangs that
-    are seated in this cycle, before their start, need theirs.
+    are seated in this cycle, before their start, need theirs. Namespaces that are barred have not
+    kept to what they declared.
     """
     reserved = {
         one.gang: one.starts
@@ -37,6 +41,7 @@ def backfill(snapshot: Snapshot, plan: Plan, view: ClusterView) -> Snapshot | No
         and gang.key not in reserved
         and gang.duration is not None
         and view.now + gang.duration <= needed
+        and not is_barred(gang.key.namespace)
     )
     if not short:
         return None

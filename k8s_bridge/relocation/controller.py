@@ -21,6 +21,7 @@ from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.executor import Executor
 from fourleaf.k8s_bridge.relocation.move_budget import MoveBudget
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
+from fourleaf.k8s_bridge.relocation.overstays import Overstays
 from fourleaf.k8s_bridge.relocation.preemption import PreemptionPlanner
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
 from fourleaf.k8s_bridge.relocation.repair import RepairPlanner
@@ -85,6 +86,7 @@ class RelocationController:
     asked_at: Callable[[], str] | None = None
     trials: BindingTrials | None = None
     executor: Executor = field(init=False)
+    overstays: Overstays = field(init=False)
     repair: RepairPlanner = field(init=False)
     preemption: PreemptionPlanner = field(init=False)
     reservation: ReservationPlanner = field(init=False)
@@ -106,9 +108,10 @@ class RelocationController:
         self.executor = Executor(
             self.cluster, self.cache, self.store, self.clock, self.observer, evictions
         )
+        self.overstays = Overstays(self.clock)
         self.repair = RepairPlanner(*shared, self.observer, evictions)
         self.preemption = PreemptionPlanner(
-            *shared, self.observer, evictions, self.executor.end, self.trials
+            *shared, self.observer, evictions, self.executor.end, self.overstays, self.trials
         )
         self.reservation = ReservationPlanner(*shared, self.executor.end)
         self.executor.on_end = self._ended
@@ -150,7 +153,9 @@ class RelocationController:
             self._next_look = now + CONTENTION_CHECK_SECONDS
             await self.preemption.end_needless(self._view())
             if self._crowded:
-                await self.preemption.plan(self._view(), last, self._busy())
+                view = self._view()
+                self.overstays.look(view)
+                await self.preemption.plan(view, last, self._busy())
                 await self.reservation.plan(self._view(), last)
         # 5 Defragment, where nothing else is under way.
         under_way = any(one.purpose is not Purpose.RESERVATION for one in self.store)
@@ -169,7 +174,13 @@ class RelocationController:
 
     def backfill(self, snapshot: Snapshot, plan: Plan) -> Snapshot | None:
         """What a cycle is to solve again for gangs that end before kept room is needed."""
-        return backfill(snapshot, plan, self._view()) if len(self.store) else None
+        if not len(self.store):
+            return None
+        view = self._view()
+        self.overstays.look(view)
+        more = backfill(snapshot, plan, view, self.overstays.is_barred)
+        self.overstays.lend(more.gangs if more is not None else ())
+        return more
 
     def kept(self) -> Kept:
         """Those places, by the gang that they are kept for."""

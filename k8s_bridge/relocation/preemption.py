@@ -20,6 +20,7 @@ from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import preempting
 from fourleaf.k8s_bridge.relocation.move_costs import scaled
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
+from fourleaf.k8s_bridge.relocation.overstays import Overstays
 from fourleaf.k8s_bridge.relocation.records import VICTIMS_STAY, Purpose, Relocation
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
@@ -71,6 +72,7 @@ class PreemptionPlanner:
     observer: RelocationObserver
     evictions: EvictionTrials
     end: Callable[[Relocation, str], Awaitable[None]]
+    overstays: Overstays
     trials: BindingTrials | None = None
     _tried: dict[GangKey, float] = field(default_factory=dict)
     _looked_at: dict[GangKey, float] = field(default_factory=dict)
@@ -95,6 +97,7 @@ class PreemptionPlanner:
         gang = self._next(view, last, config.after_seconds)
         if gang is None:
             return None
+        squatters = self.overstays.squatters(gang.key, view)
         # A place that is kept for it waits for pods that it may evict by now.
         view = replace(view, open=tuple(one for one in view.open if one.gang != gang.key))
         retry = min(PREEMPTION_RETRY_SECONDS, config.window_seconds)
@@ -104,7 +107,7 @@ class PreemptionPlanner:
         lower = [
             one
             for one in self.cache.standing(view.dead, everyone=True)
-            if one.gang.priority < gang.priority
+            if (one.gang.priority < gang.priority or one.gang.key in squatters)
             and not one.hit
             and one.gang.key not in self.store
             and one.gang.key not in busy
@@ -116,7 +119,8 @@ class PreemptionPlanner:
         charge = charged(view.reading.snapshot, view)
         if going and await self._has_room_soon(charge, going, gang):
             return None
-        snapshot = replace(charge, standing=scaled(lower), eviction_limits=limits)
+        standing = scaled(self.overstays.first(lower))
+        snapshot = replace(charge, standing=standing, eviction_limits=limits)
         plan = await self.planner.preempt(snapshot, gang.key)
         if plan.reason is not None and plan.reason.kind is ReasonKind.EVICTIONS_FORBIDDEN:
             self._forbid(gang, lower, limits, plan.reason, view)
@@ -286,7 +290,7 @@ class PreemptionPlanner:
             gang
             for gang in crowded_now(last, view, under_way)
             if gang.preempts
-            and gang.priority > lowest
+            and (gang.priority > lowest or self.overstays.squatters(gang.key, view))
             and gang.key not in self._tried
             and gang.key not in self._asking
             and gang.key not in self._unanswered

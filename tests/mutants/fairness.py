@@ -17,10 +17,44 @@ FAIRNESS = (
         "costs within a namespace",
         "a tenant that says that a move costs a million is never preempted",
         "k8s_bridge/relocation/preemption.py",
-        "standing=scaled(lower), eviction_limits=limits)",
-        "standing=tuple(lower), eviction_limits=limits)",
+        "standing = scaled(self.overstays.first(lower))",
+        "standing = tuple(self.overstays.first(lower))",
         "tests/k8s_bridge/relocation/test_preemption.py"
         "::test_a_cost_counts_beside_its_own_namespace_alone",
+    ),
+    Mutant(
+        "who overstays is evicted first",
+        "a gang that says a minute and stays for a day is spared as all others are",
+        "k8s_bridge/relocation/preemption.py",
+        "standing = scaled(self.overstays.first(lower))",
+        "standing = scaled(lower)",
+        "tests/k8s_bridge/relocation/test_preemption.py::test_who_overstays_is_evicted_first",
+    ),
+    Mutant(
+        "room that was lent",
+        "a gang of ten seconds, as it says, takes room that is kept for another for good",
+        "k8s_bridge/relocation/preemption.py",
+        "if (one.gang.priority < gang.priority or one.gang.key in squatters)",
+        "if one.gang.priority < gang.priority",
+        "tests/k8s_bridge/relocation/test_reservation.py"
+        "::test_who_stays_longer_than_declared_gives_the_room_back",
+    ),
+    Mutant(
+        "ends as they were declared first",
+        "a gang that is let into kept room for ten seconds says an hour once it is there",
+        "k8s_bridge/relocation/overstays.py",
+        "ends[uid] = min(declared)",
+        "ends[uid] = declared[0]",
+        "tests/k8s_bridge/relocation/test_reservation.py"
+        "::test_who_stays_longer_than_declared_gives_the_room_back",
+    ),
+    Mutant(
+        "namespaces that are lent no room",
+        "a tenant whose pods never end in time fills kept room again and again",
+        "k8s_bridge/relocation/backfill.py",
+        "        and not is_barred(gang.key.namespace)\n",
+        "",
+        "tests/k8s_bridge/relocation/test_reservation.py::test_who_overstayed_is_lent_no_more",
     ),
     Mutant(
         "age behind gates",

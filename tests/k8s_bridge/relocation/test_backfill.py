@@ -29,6 +29,6 @@ def test_a_reservation_that_is_being_taken_lends_nothing(
     monkeypatch.setattr(module, "placements", lambda view: placed)
     snapshot = charge(small.snapshot(small.fabric([[1]]), long, short), view)
     full = Waiting(short.key, Reason(ReasonKind.NO_FREE_CAPACITY))
-    more = module.backfill(snapshot, Plan(PlanStatus.OPTIMAL, (), (full,)), view)
+    more = module.backfill(snapshot, Plan(PlanStatus.OPTIMAL, (), (full,)), view, str.isupper)
     assert (more is None) is seated
     assert more is None or (more.gangs, more.running) == ((short,), ())

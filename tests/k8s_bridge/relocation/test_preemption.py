@@ -431,6 +431,18 @@ async def test_a_cost_counts_beside_its_own_namespace_alone(bench: Bench) -> Non
     assert left == {"g1", "g2", "g3", "top"}
 
 
+async def test_who_overstays_is_evicted_first(bench: Bench) -> None:
+    """`b` has said 10 s and runs for 80: it goes, although a move of it costs more."""
+    await bench.submit("a", 8, priority="low", move_cost="1")
+    await bench.submit("b", 8, priority="low", move_cost="100", expected_duration="10s")
+    uids = await bench.uids("a")
+    await bench.clock.advance(80)
+    await bench.submit("top", 8, priority="high")
+    await bench.clock.advance(15)
+    assert len(await bench.places("top")) == 8
+    assert await bench.uids("a") == uids
+
+
 async def test_evictions_wait_for_a_plan_that_is_under_way_but_not_for_long() -> None:
     """It may find room that came meanwhile: no pod goes before it has come, or taken 2 s."""
     bench = Bench()

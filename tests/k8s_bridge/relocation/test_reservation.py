@@ -114,6 +114,44 @@ async def test_who_ends_in_time_may_use_the_room_meanwhile(bench: Bench) -> None
     assert not await bench.reservations()
 
 
+async def test_who_stays_longer_than_declared_gives_the_room_back(bench: Bench) -> None:
+    """`lie` says 10 s and never ends: the gang that its room is kept for has it evicted at 70 s.
+
+    It says an hour by then, which counts for nothing, and its namespace is lent no room any more.
+    """
+    await bench.submit("half", 4, expected_duration="90s")
+    await bench.submit("big", 8)
+    await bench.clock.advance(AFTER + 5)
+    await bench.submit("lie", 1, 1, expected_duration="10s")
+    (lie,) = await bench.pods("lie")
+    assert lie["spec"]["nodeName"]
+    await bench.clock.advance(5)
+    patch = {"metadata": {"annotations": {"topology.scheduler/expected-duration": "1h"}}}
+    await bench.cluster.patch(PODS, Target(TEAM, lie["metadata"]["name"]), patch)
+    await bench.clock.advance(20)
+    assert await bench.reservations() == [f"{TEAM}/big"]
+    await bench.end("half")
+    await bench.clock.advance(60)
+    assert len(await bench.places("big")) == 8
+    assert not await bench.places("lie")
+
+
+async def test_who_overstayed_is_lent_no_more(bench: Bench) -> None:
+    """`lie` is over by 60 s of 10: `next` of its namespace, which says 10 s too, waits."""
+    await bench.submit("half", 4, expected_duration="500s")
+    await bench.submit("big", 8)
+    await bench.clock.advance(AFTER + 5)
+    await bench.submit("lie", 1, 1, expected_duration="10s")
+    await bench.submit("good", 1, 1, expected_duration="10s")
+    assert await bench.places("good")
+    await bench.end("good")
+    await bench.clock.advance(70)
+    await bench.submit("next", 1, 1, expected_duration="10s")
+    assert not await bench.places("next")
+    await bench.clock.advance(30)
+    assert not await bench.places("next")
+
+
 async def test_a_reservation_keeps_nobody_from_a_better_place(bench: Bench) -> None:
     """Reserved on one leaf, the other becomes free first: the gang starts there."""
     await bench.submit("a", 4, expected_duration="100s")
