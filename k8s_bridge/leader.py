@@ -11,6 +11,7 @@ from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.election.election import Election
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.page_layout import laid_out
+from fourleaf.k8s_bridge.ledger.reconciler import Reconciler
 from fourleaf.k8s_bridge.ledger.record_store import Records
 from fourleaf.k8s_bridge.ledger.records import Page
 from fourleaf.k8s_bridge.ledger.takeover import Takeover, find
@@ -76,6 +77,7 @@ class Leader:
                     tasks.create_task(parts.nodes.run())
                     tasks.create_task(parts.relocation.run())
                 tasks.create_task(self._reconcile(parts))
+                tasks.create_task(self._lay_out(parts.reconciler))
                 # 5 Run cycles; what waits may have waited since before this term.
                 cache.changed.set()
                 await self._cycles(parts.cycle)
@@ -140,6 +142,22 @@ class Leader:
             if cache.changed.is_set() and cache.arrivals() != report.reading.arrivals:
                 return
 
+    async def _lay_out(self, reconciler: Reconciler) -> None:
+        """Let the pages list the nodes that there are, as they change and now and then.
+
+        Beside all else: a page that takes long to write is no reason to leave a gang half bound.
+        """
+        cache, clock = self.wiring.cache, self.wiring.clock
+        laid = clock.monotonic()
+        while True:
+            now = clock.monotonic()
+            if cache.nodes_changed.is_set() or now - laid >= self.pace.audit:
+                cache.nodes_changed.clear()
+                laid = now
+                if not await reconciler.lay_out(self._layout()):
+                    cache.nodes_changed.set()
+            await clock.sleep(self.pace.tidy / 5)
+
     async def _reconcile(self, parts: Parts) -> None:
         cache, clock = self.wiring.cache, self.wiring.clock
         reconciler, backoff = parts.reconciler, parts.cycle.api_backoff
@@ -151,10 +169,6 @@ class Leader:
             if audit:
                 audited = now
                 await reconciler.sweep()
-            if audit or cache.nodes_changed.is_set():
-                cache.nodes_changed.clear()
-                if not await reconciler.lay_out(self._layout()):
-                    cache.nodes_changed.set()
             # A write that takes long is no reason to leave all else untidy.
             busy = reconciler.busy or parts.cycle.is_committing
             tidy = now - tidied >= (self.pace.untidy if busy else self.pace.tidy)

@@ -9,9 +9,8 @@ import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Conflict, Refused
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES, PODS
-from fourleaf.k8s_bridge.cluster.memory.actors import gang, submit
+from fourleaf.k8s_bridge.cluster.memory.actors import gang, nodes, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
-from fourleaf.k8s_bridge.cluster.protocol import Target
 from tests.k8s_bridge.relocation.bench import TEAM, Bench, leaf_of
 from tests.twins.virtual_clock import VirtualClock
 
@@ -125,7 +124,7 @@ async def test_who_was_planned_beside_it_need_not_wait(bench: Bench) -> None:
 
 
 async def test_nodes_and_rollbacks_do_not_wait_for_it(bench: Bench) -> None:
-    """A node is relabelled while a page is slow: of the leaves beside it all three can be used.
+    """A node comes to a leaf whose page is slow: of the leaves beside it all three can be used.
 
     One of three gangs goes back, and the next one has its places.
     """
@@ -134,8 +133,8 @@ async def test_nodes_and_rollbacks_do_not_wait_for_it(bench: Bench) -> None:
     api.slow, api.denied = "leaf-0-1", "bad-0"
     await submit(bench.cluster, TEAM, gang("slow", 4))
     await bench.clock.advance(1)
-    label = {"metadata": {"labels": {"note": "x"}}}
-    await bench.cluster.patch(NODES, Target("", "n-0-3-3"), label)
+    (comes,) = [one for one in nodes(1, 4, 5) if one["metadata"]["name"] == "n-0-1-4"]
+    await bench.cluster.create(NODES, "", comes)
     await bench.clock.advance(1)
     await submit(bench.cluster, TEAM, [*gang("bad", 4), *gang("b", 4), *gang("c", 4)])
     await bench.clock.advance(2)
