@@ -21,13 +21,13 @@ from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.executor import Executor
 from fourleaf.k8s_bridge.relocation.move_budget import MoveBudget
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
-from fourleaf.k8s_bridge.relocation.overstays import Overstays
 from fourleaf.k8s_bridge.relocation.preemption import PreemptionPlanner
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
 from fourleaf.k8s_bridge.relocation.repair import RepairPlanner
 from fourleaf.k8s_bridge.relocation.reservation import ReservationPlanner
 from fourleaf.k8s_bridge.relocation.reserved_seats import charge, kept, placements, rule
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
+from fourleaf.k8s_bridge.relocation.tenants.overstays import Overstays
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule

@@ -42,7 +42,7 @@ FAIRNESS = (
     Mutant(
         "ends as they were declared first",
         "a gang that is let into kept room for ten seconds says an hour once it is there",
-        "k8s_bridge/relocation/overstays.py",
+        "k8s_bridge/relocation/tenants/overstays.py",
         "ends[uid] = min(declared)",
         "ends[uid] = declared[0]",
         "tests/k8s_bridge/relocation/test_reservation.py"

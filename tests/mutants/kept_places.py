@@ -26,7 +26,7 @@ KEPT_PLACES = (
     Mutant(
         "places that nothing but room keeps free",
         "a gang that the API never binds keeps nodes idle for an hour",
-        "k8s_bridge/relocation/kept_room.py",
+        "k8s_bridge/relocation/tenants/kept_room.py",
         "        if now - self._free_since.get(one.gang, now) >= START_SECONDS:\n",
         "        if False:\n",
         f"{RESERVATION}::test_what_the_api_never_binds_keeps_nothing",
@@ -34,7 +34,7 @@ KEPT_PLACES = (
     Mutant(
         "shares of the room that is kept",
         "one pod that never ends keeps all other nodes idle for a gang that waits for it",
-        "k8s_bridge/relocation/kept_room.py",
+        "k8s_bridge/relocation/tenants/kept_room.py",
         '        return OVER_SHARE if is_over else ""\n',
         '        return ""\n',
         f"{RESERVATION}::test_room_beyond_the_share_is_kept_for_a_while[False]",
@@ -50,7 +50,7 @@ KEPT_PLACES = (
     Mutant(
         "turns after a place was kept in vain",
         "a gang that waits for a pod that never ends has the one place that is kept for ever",
-        "k8s_bridge/relocation/kept_room.py",
+        "k8s_bridge/relocation/tenants/kept_room.py",
         "        return namespace in self._unused\n",
         "        return False\n",
         f"{RESERVATION}::test_others_come_first_after_an_hour_in_vain",

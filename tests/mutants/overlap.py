@@ -92,14 +92,6 @@ OVERLAP = (
         f"{CYCLES}::test_nobody_goes_for_places_that_are_being_written_down",
     ),
     Mutant(
-        "pages that are being written are laid out later",
-        "a page that the API server puts off stops rollbacks and commits on all other pages",
-        "k8s_bridge/ledger/reconciler.py",
-        "if self.ledger.writing.holds(name) or not self._is_known(page):",
-        "if not self._is_known(page):",
-        f"{CYCLES}::test_nodes_and_rollbacks_do_not_wait_for_it",
-    ),
-    Mutant(
         "each loss is heard of at once",
         "a gang waits for the slowest record of its batch before it is planned again",
         "k8s_bridge/ledger/commit.py",
