@@ -261,8 +261,8 @@ async def test_none_goes_where_admission_keeps_one_of_all(bench: Bench) -> None:
     kept = (await bench.cluster.list(LEASES, "kube-system", RELOCATIONS)).items
     assert {read_relocation(lease).purpose for lease in kept} <= {Purpose.RESERVATION}
     assert "PreemptionForbidden" in await bench.reasons()
-    # Asked again after one minute, two, four, eight, and then ten: not each cycle.
-    assert len(bench.solved.preemptions) <= 8
+    # Asked again after one minute, two, four, and every five once a place is kept: not each cycle.
+    assert len(bench.solved.preemptions) <= 10
 
 
 async def test_a_victim_that_never_ends_stops_no_other_preemption(bench: Bench) -> None:
