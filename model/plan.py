@@ -13,7 +13,7 @@ MILLION = 10**6
 
 
 class PlanStatus(StrEnum):
-    """How much is known of a plan: proven best, valid with a gap, or greedy."""
+    """How much is known of a plan: proven within `solver.gap`, valid, or greedy."""
 
     OPTIMAL = "OPTIMAL"
     FEASIBLE = "FEASIBLE"
@@ -97,7 +97,7 @@ class Plan:
 
     @property
     def gap(self) -> float | None:
-        """The largest relative gap of all stages, rounded up to millionths; 0 is proven.
+        """The largest relative gap of all stages, rounded up to millionths; 0 is proven best.
 
         `None` for a greedy plan: no better one was looked for.
         """
@@ -105,6 +105,5 @@ class Plan:
             return None
         worst = 0.0
         for stage in self.stages:
-            if not stage.proven:
-                worst = max(worst, abs(stage.bound - stage.objective) / max(1, abs(stage.bound)))
+            worst = max(worst, abs(stage.bound - stage.objective) / max(1, abs(stage.bound)))
         return math.ceil(worst * MILLION) / MILLION

@@ -44,12 +44,13 @@ def _bound_breaches(plan: Plan, stated: Document) -> Iterator[Breach]:
     from fourleaf.model.validator import Breach, Law
 
     bound = stated.get("bound")
+    most = max([plan.objective, *(s.bound for s in plan.stages if s.name == "where")])
     if bound is not None and bound < plan.objective:
         detail = f"the bound is {bound}, below the objective {plan.objective}"
         yield Breach(Law.OBJECTIVE, None, "bound", detail)
-    elif bound is not None and plan.status is PlanStatus.OPTIMAL and bound > plan.objective:
-        detail = f"is said to be {plan.status}, but the bound {bound} is above the objective"
-        yield Breach(Law.OBJECTIVE, None, "bound", f"{detail} {plan.objective}")
+    elif bound is not None and plan.status is PlanStatus.OPTIMAL and bound > most:
+        detail = f"is said to be {plan.status}, but the bound {bound} is above what was proven"
+        yield Breach(Law.OBJECTIVE, None, "bound", f"{detail}, {most}")
     if plan.status is PlanStatus.OPTIMAL and not all(stage.proven for stage in plan.stages):
         names = ", ".join(stage.name for stage in plan.stages if not stage.proven)
         detail = f"is said to be {plan.status}, but these are not proven: {names}"

@@ -10,14 +10,18 @@ from fourleaf.model.relocation import DefragPlan, RepairPlan
 
 
 def proof_line(plan: Plan) -> Text:
-    """`proven best: objective 12,345, bound 12,345, 3 stages, 41 ms`, or the gap."""
+    """`proven best: objective 12,345, bound 12,345, 3 stages, 41 ms`, or the gap.
+
+    A proof within `solver.gap` says so: `proven within 0.0100 % of the best: ...`.
+    """
     facts = f"objective {plan.objective:,}"
     if plan.gap is not None:
         facts += f", bound {plan.bound:,}"
     if plan.gap is None:
         line = Text("valid, nothing proven (greedy): ", style="yellow")
     elif plan.status is PlanStatus.OPTIMAL:
-        line = Text("proven best: ", style="bold green")
+        within = f"within {100 * plan.gap:.4f} % of the best" if plan.gap else "best"
+        line = Text(f"proven {within}: ", style="bold green")
     else:
         line = Text(f"valid, at most {100 * plan.gap:.2f} % from the best: ", style="yellow")
     return _completed(line, facts, plan, plan.seconds_build + plan.seconds_solve)

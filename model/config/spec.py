@@ -168,11 +168,15 @@ class Batch(Section):
 
 
 class Solver(Section):
-    """Limits of one solve. Reaching them costs optimality, never a placement."""
+    """Limits of one solve. Reaching them costs optimality, never a placement.
+
+    `gap`: how far from the best the places of a large batch may be, as a share of its points.
+    """
 
     time_limit_seconds: float = Field(default=5.0, gt=0, le=3600, allow_inf_nan=False)
     memory_limit_mib: int = Field(default=4096, ge=512, le=1048576, alias="memoryLimitMiB")
     seed: int = Field(default=1, ge=0, le=2147483647)
+    gap: float = Field(default=0.0001, ge=0, le=0.1, allow_inf_nan=False)
 
 
 class NamespacePolicy(Section):

@@ -13,6 +13,7 @@ from fourleaf.model.plan import Stage
 from fourleaf.model.weights import SCALE
 from fourleaf.solver.cpsat.backend import ENDLESS, MANY_VARIABLES
 from fourleaf.solver.cpsat.builder import build
+from fourleaf.solver.cpsat.core_search import near_best
 from fourleaf.solver.cpsat.cuts.exclusive_use import add_exclusive_use
 from fourleaf.solver.cpsat.deadline import Deadline
 from fourleaf.solver.cpsat.decode import Decoded, decode
@@ -54,7 +55,7 @@ def place_gangs(
     seconds = 0.0
     everyone = [*groups, *(group for _, group in phantoms)]
     sizes = {request.gpus for group in everyone for request in group.kind.requests}
-    seed, uniform = state.spec.solver.seed, len(sizes) <= 1
+    seed, gap, uniform = state.spec.solver.seed, state.spec.solver.gap, len(sizes) <= 1
     work = WORK_WITH_PREFERENCES if state.prefers else math.inf
 
     def solve(refined: frozenset[int]) -> tuple[PlacedBatch, frozenset[int]] | None:
@@ -62,7 +63,11 @@ def place_gangs(
         model = build(state, everyone, refined, scorer, scored=True)
         costs = _objective(model, scorer, len(groups), phantoms, least_room)
         timer = deadline.timer()
-        answer = best_answer(model.program, costs, seed, uniform, deadline, work)
+        answer = None
+        if model.large:
+            answer = near_best(model.program, costs, seed, uniform, deadline, gap, work)
+        if answer is None:
+            answer = best_answer(model.program, costs, seed, uniform, deadline, work)
         seconds += timer()
         if answer.values is None:
             return None
@@ -95,7 +100,8 @@ def _objective(
     objective += rooms
     if least_room:
         program.row(rooms, least_room, ENDLESS)
-    if program.size < MANY_VARIABLES:  # beyond it some find no answer in time with these variables
+    # A core has few variables to branch on, and many others find no answer in time with these.
+    if not model.large and program.size < MANY_VARIABLES:
         add_exclusive_use(program)
     costs = costs_of(program, objective)
     for variables in model.groups[:count]:
@@ -134,10 +140,12 @@ def _add_worth(costs: list[int], model: Model, scorer: Scorer, variables: GroupV
             across[counts] = scorer.leaf_points(group, counts, True)
         return across[counts][leaf]
 
+    for worth, flows in variables.all_flows():
+        for gang_class, flow in flows.items():
+            costs[flow] += worth[gang_class]
+    single = len(group.gang_classes) == 1
     for candidate_class in variables.classes:
-        alone = 0 if candidate_class.flows else candidate_class.worth[0]
-        for gang_class, flow in candidate_class.flows.items():
-            costs[flow] += candidate_class.worth[gang_class]
+        alone = candidate_class.worth[0] if single else 0
         for place, variable in candidate_class.places:
             takes = place.takes
             if len(takes) == 1:

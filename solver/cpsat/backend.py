@@ -1,9 +1,12 @@
-"""CP-SAT: the only place that knows OR-tools' interface."""
+"""CP-SAT, and HiGHS for relaxations: the only place that knows OR-tools' interfaces."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
 
 from ortools.sat.python.cp_model_helper import (
     CpModelProto,
@@ -14,7 +17,7 @@ from ortools.sat.python.cp_model_helper import (
     SolveWrapper,
 )
 
-from fourleaf.solver.cpsat.program import Program, SolveResult, Terms, collect
+from fourleaf.solver.cpsat.program import UNBOUNDED, Program, SolveResult, Terms, collect
 
 ENDLESS = (1 << 63) - 1
 """A row without an upper limit."""
@@ -32,6 +35,9 @@ IDLE_SOLVES = 20
 MANY_VARIABLES = 10_000
 """So many variables take so long before any answer is found that an answer comes first."""
 
+CUT_ROUNDS = 3
+"""Rounds of cuts at the root of a `deep` search: what is left of its relaxation is nearly whole."""
+
 _BOUNDED = (CpSolverStatus.OPTIMAL, CpSolverStatus.FEASIBLE, CpSolverStatus.UNKNOWN)
 
 
@@ -46,7 +52,8 @@ class CpSat:
     them: where gangs that stand may move, they save most of the search. Where all pods have one
     size (`uniform`), presolve pays for counting, and for scoring Chvatal-Gomory cuts, with
     zero-half cuts in place of mixed integer rounding; where the work is limited, the first pay
-    whatever the sizes.
+    whatever the sizes. A `deep` search begins with several rounds of all these cuts
+    (docs/decisions/0050).
     """
 
     def __init__(
@@ -56,12 +63,14 @@ class CpSat:
         scored: bool,
         uniform: bool = False,
         cuts: bool = False,
+        deep: bool = False,
     ) -> None:
         self._model = CpModelProto()
         self._seed = seed
         self._scored = scored
         self._uniform = uniform
         self._cuts = cuts
+        self._deep = deep
         ranges = {high: IntegerVariableProto() for high in set(program.high)}
         for high, variable in ranges.items():
             variable.domain.extend((0, high))
@@ -93,12 +102,14 @@ class CpSat:
         seconds: float,
         work: float | None = None,
         window: tuple[int, int] | None = None,
+        gap: float = 0.0,
     ) -> SolveResult:
         """The best value of `costs` (a coefficient per variable) within `seconds`.
 
         `work` limits it in CP-SAT's deterministic seconds, which are the same on every machine.
         Only answers with an objective in the `window` (least, most) count. An answer without
-        values that is proven means that there is none.
+        values that is proven means that there is none; one with values is proven within the
+        relative `gap`.
         """
         objective = self._model.objective
         objective.vars.clear()
@@ -111,6 +122,7 @@ class CpSat:
         objective.coeffs.extend([-cost for cost in costs if cost])
         objective.scaling_factor = -1.0
         parameters = self._parameters(len(costs), seconds, work)
+        parameters.relative_gap_limit = gap
         solver = SolveWrapper()
         solver.set_parameters(parameters)
         response: CpSolverResponse = solver.solve(self._model)  # type: ignore[no-untyped-call]
@@ -143,7 +155,11 @@ class CpSat:
             parameters.add_cg_cuts = self._uniform or work is not None
             parameters.use_sat_inprocessing = False
             parameters.root_lp_iterations = ROOT_LP_STEPS
-            if variables < MANY_VARIABLES:
+            if self._deep:
+                parameters.max_cut_rounds_at_level_zero = CUT_ROUNDS
+                parameters.add_cg_cuts = parameters.add_zero_half_cuts = True
+                parameters.add_mir_cuts = not self._uniform
+            elif variables < MANY_VARIABLES:
                 parameters.use_objective_lb_search = work is None
                 parameters.max_consecutive_inactive_count = IDLE_SOLVES
         else:
@@ -161,3 +177,89 @@ def _ranges(response: CpSolverResponse) -> list[tuple[int, int]] | None:
     """The least and most that is left of every variable, where the solver came to say so."""
     domains = [variable.domain for variable in response.tightened_variables]
     return [(domain[0], domain[len(domain) - 1]) for domain in domains] or None
+
+
+@dataclass(frozen=True, slots=True)
+class Relaxation:
+    """The best answer in fractions: the value of every variable, the price of every row."""
+
+    values: list[float]
+    prices: list[float]
+
+
+def relax(program: Program, costs: Sequence[int], seconds: float) -> Relaxation | None:
+    """The best answer of a program whose variables may be fractions, by the simplex of HiGHS.
+
+    The same each time; `None` where none was found within `seconds`, or HiGHS refuses its numbers:
+    it takes none of 10^15 and more.
+    """
+    # Loaded here: only programs of large fabrics need it.
+    from ortools.math_opt import (  # type: ignore[import-untyped]
+        callback_pb2,
+        model_parameters_pb2,
+        model_pb2,
+        parameters_pb2,
+        result_pb2,
+    )
+    from ortools.math_opt.core.python import solver  # type: ignore[import-untyped]
+    from pybind11_abseil.status import StatusNotOk  # type: ignore[import-untyped]
+
+    model = model_pb2.ModelProto()
+    columns = model.variables
+    columns.ids.extend(range(program.size))
+    columns.lower_bounds.extend([0.0] * program.size)
+    columns.upper_bounds.extend(program.high)
+    columns.integers.extend([False] * program.size)
+    model.objective.maximize = True
+    scored = [variable for variable, cost in enumerate(costs) if cost]
+    model.objective.linear_coefficients.ids.extend(scored)
+    model.objective.linear_coefficients.values.extend([costs[variable] for variable in scored])
+    rows = model.linear_constraints
+    rows.ids.extend(range(len(program.rows)))
+    least_most = [(least, most) for _, _, least, most in program.rows]
+    rows.lower_bounds.extend([-math.inf if a == UNBOUNDED else a for a, _ in least_most])
+    rows.upper_bounds.extend([math.inf if b == ENDLESS else b for _, b in least_most])
+    _fill(model.linear_constraint_matrix, program)
+    parameters = parameters_pb2.SolveParametersProto()
+    parameters.time_limit.FromTimedelta(timedelta(seconds=max(seconds, 0.001)))
+    parameters.highs.string_options["presolve"] = "off"
+    try:
+        result = solver.solve(
+            model,
+            parameters_pb2.SOLVER_TYPE_HIGHS,
+            parameters_pb2.SolverInitializerProto(),
+            parameters,
+            model_parameters_pb2.ModelSolveParametersProto(),
+            None,
+            callback_pb2.CallbackRegistrationProto(),
+            None,
+            None,
+        )
+    except StatusNotOk:
+        return None
+    if result.termination.reason != result_pb2.TERMINATION_REASON_OPTIMAL:
+        return None
+    found = result.solutions[0]
+    return Relaxation(
+        list(found.primal_solution.variable_values.values),
+        list(found.dual_solution.dual_values.values),
+    )
+
+
+def _fill(matrix: Any, program: Program) -> None:
+    """The rows' coefficients, by row and then by variable."""
+    numbers: list[int] = []
+    variables: list[int] = []
+    values: list[int] = []
+    for number, row in enumerate(program.rows):
+        ordered = sorted(row.variables)
+        numbers += [number] * len(ordered)
+        variables += ordered
+        if ordered == row.variables:
+            values += row.coefficients
+        else:
+            of = dict(zip(row.variables, row.coefficients, strict=True))
+            values += [of[variable] for variable in ordered]
+    matrix.row_ids.extend(numbers)
+    matrix.column_ids.extend(variables)
+    matrix.coefficients.extend(values)

@@ -6,9 +6,8 @@ per spine instead, and its pods per leaf: as one integer where all its gangs are
 or as a choice among the numbers the leaf could hold, where each number has a worth of its own.
 
 Where the gang classes of a group differ in which candidates they may use or what these are worth
-to them, candidates with the same answer for every gang class form a class, and a flow per gang
-class and candidate class says how many of its gangs stand there. Such flows are a transport
-problem: integral, and small however many candidates there are.
+to them, candidates with the same answer for every gang class form a class, and flows say how many
+gangs of each gang class stand there.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from fourleaf.solver.cpsat.constraints.uplinks import add_uplinks
 from fourleaf.solver.cpsat.cuts.block_cuts import add_block_cuts
 from fourleaf.solver.cpsat.demand import Demand, NodeClass
 from fourleaf.solver.cpsat.dominance import prune
+from fourleaf.solver.cpsat.flows import add_flows
 from fourleaf.solver.cpsat.node_classes import RoleUse, finer_classes, node_classes_of
 from fourleaf.solver.cpsat.open_candidates import OpenCandidates, open_candidates
 from fourleaf.solver.cpsat.pod_split import LeafSplit
@@ -32,6 +32,10 @@ from fourleaf.solver.cpsat.variables import CandidateClass, GroupVariables, Mode
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangGroup
 from fourleaf.solver.objective.scorer import Scorer
+
+LARGE_PROGRAM = 6000
+"""Variables from which the relaxation comes first, had every gang class flows of its own: about
+2000 nodes (docs/decisions/0050)."""
 
 Skipped = dict[int, set[tuple[int, int]]]
 """Group -> the (leaf, score class) pairs that its gangs of one pod leave out."""
@@ -58,7 +62,7 @@ def build(
     node_classes = _node_classes(model, uses, scored, apart=bool(residents))
     model.keeps = keeps_of(model.program, residents, node_classes) if residents else []
     _add_leaves(model, uses, node_classes, skipped)
-    _add_flows_and_node_limits(model)
+    _add_flows_and_node_limits(model, scored)
     add_uplinks(model, scorer)
     if scored:
         add_block_cuts(model)
@@ -197,19 +201,13 @@ def _add_preferred(capacity: Capacity, split: LeafSplit, finer: LeafSplit) -> No
             split.demands[number] += demands
 
 
-def _add_flows_and_node_limits(model: Model) -> None:
+def _add_flows_and_node_limits(model: Model, scored: bool) -> None:
     """Which gang classes of a group stand where; how many nodes a careful group may use."""
+    if scored:
+        flows = sum([len(one.worth) for v in model.groups for one in v.classes])
+        model.large = model.program.size + flows >= LARGE_PROGRAM
     for variables in model.groups:
         if len(variables.group.gang_classes) > 1:
-            _add_flows(model.program, variables)
+            add_flows(model.program, variables, shared=model.large)
         if variables.group.careful:
             add_node_limits(model.program, model.state, variables)
-
-
-def _add_flows(program: Program, variables: GroupVariables) -> None:
-    for candidate_class in variables.classes:
-        for gang_class in candidate_class.worth:
-            most = len(variables.group.gang_classes[gang_class].gangs)
-            candidate_class.flows[gang_class] = program.variable(most)
-        placed = [(-1, variable) for _, variable in candidate_class.places]
-        program.equal([*[(1, flow) for flow in candidate_class.flows.values()], *placed], 0)

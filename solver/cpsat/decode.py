@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -119,17 +119,21 @@ def _takes(
     """By gang class, for each gang that the values place, its new pods by leaf in rank order."""
     group = variables.group
     out: list[list[list[tuple[int, Counts]]]] = [[] for _ in group.gang_classes]
+    shared = {id(one): flows for flows in variables.shared for one in flows.classes}
+    unflowed: dict[int, list[list[tuple[int, Counts]]]] = defaultdict(list)
     for candidate_class, here in zip(variables.classes, chosen, strict=True):
         places = [
             [(leaf, group.new_pods(leaf, counts)) for leaf, counts in place.takes]
             for place, gangs in here
             for _ in range(gangs)
         ]
-        if not candidate_class.flows:
+        if len(group.gang_classes) == 1:
             out[0] += places
-        for gang_class, flow in candidate_class.flows.items():
-            out[gang_class] += places[: values[flow]]
-            places = places[values[flow] :]
+        places = _flow(candidate_class.flows, values, places, out)
+        if places and id(candidate_class) in shared:
+            unflowed[id(shared[id(candidate_class)])] += places
+    for flows in variables.shared:
+        _flow(flows.flows, values, unflowed[id(flows)], out)
     if group.by_take:
         if any(values[variable] for _, variable in variables.spines):
             out[0].append(
@@ -143,6 +147,20 @@ def _takes(
     for spine, variable in variables.spines:
         out[0] += _deal(model, variables, values, spine, values[variable])
     return out
+
+
+def _flow(
+    flows: Mapping[int, int],
+    values: list[int],
+    places: list[list[tuple[int, Counts]]],
+    out: list[list[list[tuple[int, Counts]]]],
+) -> list[list[tuple[int, Counts]]]:
+    """Give every gang class as many of the places as flow there; the places that are left."""
+    at = 0
+    for gang_class, flow in flows.items():
+        out[gang_class] += places[at : at + values[flow]]
+        at += values[flow]
+    return places[at:]
 
 
 def _deal(

@@ -26,12 +26,25 @@ class CandidateClass:
 
 
 @dataclass(slots=True)
+class SharedFlows:
+    """Gangs in several candidate classes to which these are worth the least that any of them is."""
+
+    worth: dict[int, int]
+    """Gang class -> points."""
+    flows: dict[int, int]
+    """Gang class -> variable: how many of its gangs are, on what the classes' own flows leave."""
+    classes: list[CandidateClass] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class GroupVariables:
     """All variables of one group."""
 
     group: GangGroup
     classes: list[CandidateClass] = field(default_factory=list)
     """The candidates of the group, in classes."""
+    shared: list[SharedFlows] = field(default_factory=list)
+    """Flows that candidate classes of a large program share."""
     spines: list[tuple[int, int]] = field(default_factory=list)
     """(spine, variable) of a loose group: how many gangs are placed there."""
     takes: list[tuple[int, Counts, int]] = field(default_factory=list)
@@ -51,17 +64,18 @@ class GroupVariables:
         """All (candidate, variable)."""
         return [choice for candidate_class in self.classes for choice in candidate_class.places]
 
+    def all_flows(self) -> list[tuple[dict[int, int], dict[int, int]]]:
+        """(points, flows) by gang class, of every candidate class and of what these share."""
+        own = [(one.worth, one.flows) for one in self.classes]
+        return own + [(one.worth, one.flows) for one in self.shared]
+
     def placed(self, gang_class: int) -> Terms:
         """The number of gangs of one gang class that are placed, as an expression."""
         if self.spines:
             return [(1, variable) for _, variable in self.spines]
         if len(self.group.gang_classes) == 1:
             return [(1, variable) for _, variable in self.choices()]
-        return [
-            (1, candidate_class.flows[gang_class])
-            for candidate_class in self.classes
-            if gang_class in candidate_class.flows
-        ]
+        return [(1, flows[gang_class]) for _, flows in self.all_flows() if gang_class in flows]
 
 
 @dataclass(slots=True, eq=False)
@@ -75,5 +89,7 @@ class Model:
     """Leaves whose nodes are modelled one by one."""
     keeps: list[Keep] = field(default_factory=list)
     """Residents that may stay where they are, counted."""
+    large: bool = False
+    """Whether the program is so large that its relaxation is solved first."""
     inexact: list[NodeClass] = field(default_factory=list)
     """Node classes whose rows may admit numbers of pods that cannot be packed."""

@@ -111,6 +111,12 @@ def example_plan() -> Plan:
     )
 
 
+def within_a_gap(plan: Plan) -> Plan:
+    """`plan` as it looks where its places are proven within a gap."""
+    stages = (*plan.stages[:-1], replace(plan.stages[-1], bound=12593))
+    return replace(plan, stages=stages, bound=12593)
+
+
 def unproven(plan: Plan) -> Plan:
     """`plan` as it looks when the time ran out in its last stage."""
     stages = (*plan.stages[:-1], replace(plan.stages[-1], proven=False, bound=12593))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -104,6 +105,16 @@ def test_wrong_figures_of_a_plan_are_breaches(
     checked = run("validate-plan", "-f", EXAMPLES, "--plan", edited)
     assert checked.exit_code == 1, checked.output
     assert any(line.startswith(breach) for line in checked.output.splitlines()), checked.output
+
+
+def test_a_plan_proven_within_a_gap_holds(run: Run, write: Write) -> None:
+    """Its bound may lie above its objective where the stage of the places says the same."""
+    plan = document(planned("-o", "json"))
+    bound = plan["objective"] + 10
+    plan["stages"][-1]["bound"] = plan["bound"] = bound
+    plan["gap"] = math.ceil(1e6 * 10 / bound) / 1e6
+    checked = run("validate-plan", "-f", EXAMPLES, "--plan", write("plan.json", json.dumps(plan)))
+    assert checked.exit_code == 0, checked.output
 
 
 def test_training_that_asks_for_bandwidth_is_placed_on_the_example_fabric(run: Run) -> None:

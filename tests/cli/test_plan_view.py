@@ -11,7 +11,7 @@ from fourleaf.cli.render.glyphs import ASCII, UNICODE, Glyphs
 from fourleaf.cli.render.plan_view import plan_view
 from fourleaf.cli.render.proof import proof_line
 from fourleaf.model.plan import Plan, PlanStatus
-from tests.cli.made import GOLDEN, example, example_plan, text, unproven
+from tests.cli.made import GOLDEN, example, example_plan, text, unproven, within_a_gap
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,10 @@ def test_bars_add_up() -> None:
         (
             unproven(example_plan()),
             "valid, at most 1.97 % from the best: objective 12,345, bound 12,593, 3 stages, 41 ms",
+        ),
+        (
+            within_a_gap(example_plan()),
+            "proven within 1.9694 % of the best: objective 12,345, bound 12,593, 3 stages, 41 ms",
         ),
         (
             Plan(PlanStatus.GREEDY, (), seconds_build=1.25, note="out of time"),
