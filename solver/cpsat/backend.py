@@ -53,7 +53,7 @@ class CpSat:
     size (`uniform`), presolve pays for counting, and for scoring Chvatal-Gomory cuts, with
     zero-half cuts in place of mixed integer rounding; where the work is limited, the first pay
     whatever the sizes. A `deep` search begins with several rounds of all these cuts
-    (docs/decisions/0050).
+    (docs/decisions/0053).
     """
 
     def __init__(
