@@ -35,7 +35,7 @@ from fourleaf.solver.objective.scorer import Scorer
 
 LARGE_PROGRAM = 6000
 """Variables from which the relaxation comes first, had every gang class flows of its own: about
-2000 nodes (docs/decisions/0050)."""
+2000 nodes (docs/decisions/0053)."""
 
 Skipped = dict[int, set[tuple[int, int]]]
 """Group -> the (leaf, score class) pairs that its gangs of one pod leave out."""
