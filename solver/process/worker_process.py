@@ -174,7 +174,7 @@ class WorkerProcess:
 
     def _wait_for_exit_status(self) -> None:
         """Wait a little: the pipes of a dying process end before its exit status is known."""
-        for _ in range(10):
+        for _ in range(100):
             with self._life:
                 if self._process.returncode is not None:
                     return
