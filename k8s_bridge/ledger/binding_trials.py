@@ -106,7 +106,7 @@ class BindingTrials:
         if failed is not None and any(uid in failed.pods for uid, _ in places):
             return f"it was refused in spite of a dry run: {failed.why}"
         trial = self._trials.get(gang)
-        if trial is None or (trial.done.is_set() and not self._counts(trial, places)):
+        if trial is None or (trial.done.is_set() and not self._counts(trial, places, ask)):
             if not self.dry_run.is_due(ask):
                 return ""
             patience = 0.0 if trial is not None and trial.silent else TRIAL_PATIENCE_SECONDS
@@ -120,9 +120,15 @@ class BindingTrials:
         trial.used = True
         return trial.refusal
 
-    def _counts(self, trial: _Trial, places: Places) -> bool:
+    def _counts(self, trial: _Trial, places: Places, ask: bool) -> bool:
+        """Whether an answer is about these pods, and where others would go for them, these nodes.
+
+        A gang that starts takes the answer about other nodes: its webhook may be slower than plans
+        change, and would be asked for ever.
+        """
         late = self.clock.monotonic() - trial.ended > TRIAL_VALID_SECONDS
-        return trial.places == places and not (trial.used or trial.silent or late)
+        same = trial.places == places if ask else _pods(trial.places) == _pods(places)
+        return same and not (trial.used or trial.silent or late)
 
     async def _wait(self, task: asyncio.Task[None], seconds: float) -> None:
         timer = asyncio.ensure_future(self.clock.sleep(seconds))
@@ -149,6 +155,10 @@ class BindingTrials:
             if one.done.is_set() and one.ended < oldest:
                 del self._trials[gang]
         self._failed = {gang: one for gang, one in self._failed.items() if one.at >= oldest}
+
+
+def _pods(places: Places) -> set[str]:
+    return {uid for uid, _ in places}
 
 
 def _still(gang: GangKey) -> str:

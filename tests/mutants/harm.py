@@ -102,7 +102,7 @@ HARM = (
         "late answers to dry runs",
         "a gang whose webhook takes longer than a second never starts",
         "k8s_bridge/ledger/binding_trials.py",
-        "if trial is None or (trial.done.is_set() and not self._counts(trial, places)):",
+        "if trial is None or (trial.done.is_set() and not self._counts(trial, places, ask)):",
         "if trial is None or trial.done.is_set():",
         f"{SLOW_WEBHOOKS}::test_a_slow_webhook_holds_its_own_gang_alone",
     ),
