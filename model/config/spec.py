@@ -209,7 +209,7 @@ class Devices(Section):
     """
 
     mode: Literal["env", "count", "dra"] = "env"
-    untold: Literal["hold", "bind"] = "hold"
+    untold: Literal["hold", "bind"] = "bind"
     require_limits: bool = False
     device_classes: tuple[DeviceClassName, ...] = ("gpu.nvidia.com", "gpu.amd.com")
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from fourleaf.model.config.owner_kinds import BUILT_IN_OWNER_KINDS
-from fourleaf.model.config.spec import BUILT_IN_TERMS, Spec
+from fourleaf.model.config.spec import BUILT_IN_TERMS, Devices, Spec
 from fourleaf.webhook.configurations import Deployment, configurations
 from tests.deploy.generated import CHARTS, DEPLOY, SYSTEM, rendered
 from tests.deploy.shipped import SWITCHED_ON
@@ -143,11 +143,12 @@ def test_the_config_of_the_values_is_the_one_in_force() -> None:
     ours = Spec.model_validate(yaml.safe_load(one["data"]["config.yaml"])["spec"])
     bounds = ours.namespaces["*"]
     assert (bounds.max_gangs, bounds.max_solve_seconds) == (100, 5.0)
-    assert ours.model_copy(update={"namespaces": {}}) == Spec()
-    for set_, untold in (("", "bind"), (",config.devices.untold=hold", "hold")):
-        (one,) = of(made(f"--set=webhook.enabled=false{set_}"), "ConfigMap")
+    shipped = ours.model_copy(update={"namespaces": {}})
+    assert shipped == Spec(devices=Devices(untold="hold"))
+    for set_ in ("webhook.enabled=false", "config.devices.untold=bind"):
+        (one,) = of(made(f"--set={set_}"), "ConfigMap")
         spec = Spec.model_validate(yaml.safe_load(one["data"]["config.yaml"])["spec"])
-        assert spec.devices.untold == untold
+        assert spec.devices.untold == "bind"
     (one,) = of(made("--set=config.batch.size=7,config.topology.preset=gke"), "ConfigMap")
     spec = Spec.model_validate(yaml.safe_load(one["data"]["config.yaml"])["spec"])
     assert (spec.batch.size, spec.topology.preset) == (7, "gke")

@@ -90,7 +90,7 @@ def _not_told(pod: Pod) -> Hold:
     what = f"{pod.manifest.title}: container {pod.untold} does not take {CUDA} from {FIELD_PATH}"
     advice = (
         "Create it again while the webhook answers, which adds the variable.",
-        "Where no webhook is to run, set spec.devices.untold to bind.",
+        "Where no webhook is to run, take hold out of spec.devices.untold.",
     )
     return Hold(ReasonKind.NOT_TOLD, what, (), advice)
 

@@ -90,6 +90,10 @@ async def test_a_map_decides_node_and_numbers(bench: Bench) -> None:
 
 async def test_a_pod_that_was_not_told_is_bound_when_it_is_created_again(bench: Bench) -> None:
     """It came while the webhook was away, and says so; the next one has the variable."""
+    said = {"apiVersion": API_VERSION, "kind": "SchedulerConfig"}
+    said["spec"] = {"devices": {"untold": "hold"}}
+    body = {"metadata": {"name": CONFIG_MAP}, "data": {"config.yaml": json.dumps(said)}}
+    await bench.cluster.create(CONFIG_MAPS, "kube-system", body)
     await bench.start()
     untold = pod("p", 1)
     del untold["spec"]["containers"][0]["env"]

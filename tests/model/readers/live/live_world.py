@@ -71,7 +71,7 @@ CONFIGS: tuple[Body, ...] = (
     {"topology": {"unlabelled": "refuse"}},
     {"network": {"uplinks": {"leaf-9": "100Gb"}}},
     {"devices": {"mode": "count"}},
-    {"devices": {"untold": "bind"}},
+    {"devices": {"untold": "hold"}},
     {"devices": {"requireLimits": True}},
     {"devices": {"mode": "dra"}},
     {"devices": {"mode": "dra"}},

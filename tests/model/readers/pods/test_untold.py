@@ -25,15 +25,18 @@ def _untold(name: str = "p", gpus: int | None = 8, **spec: object) -> Body:
     return body
 
 
-def _held(*bodies: Body) -> dict[str, str]:
+HOLD = config(devices={"untold": "hold"})
+
+
+def _held(*bodies: Body, how: Body = HOLD) -> dict[str, str]:
     """Gang -> why it is held, "" where it is not."""
-    gangs = reading(node(), *bodies, strict=False).snapshot.gangs
+    gangs = reading(node(), *bodies, how, strict=False).snapshot.gangs
     return {one.key.name: str(one.hold.kind) if one.hold else "" for one in gangs}
 
 
 def test_a_pod_that_was_not_told_is_held() -> None:
     """The reason names the container, the variable and where its value is to come from."""
-    (gang,) = reading(node(), _untold()).snapshot.gangs
+    (gang,) = reading(node(), _untold(), HOLD).snapshot.gangs
     assert gang.hold is not None
     assert gang.hold.kind == "NotTold"
     assert gang.hold.detail == (
@@ -72,10 +75,12 @@ def test_devices_count_whoever_asks_for_them() -> None:
     assert _held(body) == {"p-0": "NotTold"}
 
 
-@pytest.mark.parametrize("devices", [{"mode": "count"}, {"mode": "dra"}, {"untold": "bind"}])
+@pytest.mark.parametrize(
+    "devices", [{"mode": "count", "untold": "hold"}, {"mode": "dra", "untold": "hold"}, {}]
+)
 def test_where_nobody_is_told_by_the_variable(devices: Body) -> None:
     """The kubelet or a driver gives the devices, or the config takes it upon itself."""
-    assert "NotTold" not in _held(config(devices=devices), _untold()).values()
+    assert "NotTold" not in _held(_untold(), how=config(devices=devices)).values()
 
 
 def test_what_the_webhook_has_yet_to_see() -> None:
@@ -83,5 +88,5 @@ def test_what_the_webhook_has_yet_to_see() -> None:
     manifest = _untold()
     del manifest["metadata"]["uid"]
     assert _held(manifest) == {"p": ""}
-    snapshot = reading(node(), _untold("q", nodeName="n1")).snapshot
+    snapshot = reading(node(), _untold("q", nodeName="n1"), HOLD).snapshot
     assert ([one.name for one in snapshot.running], snapshot.gangs) == (["q"], ())
