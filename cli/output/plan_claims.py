@@ -6,6 +6,7 @@ score and the devices of each gang, the bound and the gap.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,7 @@ def claim_breaches(
     from fourleaf.model.documents.plan import to_document
     from fourleaf.model.validator import Law
 
-    found = list(_bound_breaches(plan, stated))
+    found = list(_bound_breaches(plan, stated, snapshot.config.spec.solver.gap))
     found += _score_breaches(plan, stated)
     unsound = {Law.KNOWN, Law.ACCOUNTED, Law.WHOLE, Law.ROOM, Law.DEVICES}
     if not any(breach.law in unsound for breach in breaches):
@@ -39,7 +40,8 @@ def claim_breaches(
     return tuple(found)
 
 
-def _bound_breaches(plan: Plan, stated: Document) -> Iterator[Breach]:
+def _bound_breaches(plan: Plan, stated: Document, allowed: float) -> Iterator[Breach]:
+    """What bound and gap say too much, where a plan that is proven may leave a gap of `allowed`."""
     from fourleaf.model.plan import PlanStatus
     from fourleaf.model.validator import Breach, Law
 
@@ -55,11 +57,19 @@ def _bound_breaches(plan: Plan, stated: Document) -> Iterator[Breach]:
         names = ", ".join(stage.name for stage in plan.stages if not stage.proven)
         detail = f"is said to be {plan.status}, but these are not proven: {names}"
         yield Breach(Law.OBJECTIVE, None, "stages", detail)
+    elif plan.status is PlanStatus.OPTIMAL and (plan.gap or 0.0) > _rounded_up(allowed):
+        detail = f"is said to be {plan.status}, but leaves {plan.gap}, more than solver.gap"
+        yield Breach(Law.OBJECTIVE, None, "gap", f"{detail}, {allowed}")
     gap = stated.get("gap")
     if gap is not None and gap != plan.gap:
         left = "a greedy plan has none" if plan.gap is None else f"the stages leave {plan.gap}"
         detail = f"says {gap}, {left}"
         yield Breach(Law.OBJECTIVE, None, "gap", detail)
+
+
+def _rounded_up(share: float) -> float:
+    """As the gap of a plan is: to millionths, and those of a share that is hardly above."""
+    return math.ceil(share * 10**6 + 1) / 10**6
 
 
 def _score_breaches(plan: Plan, stated: Document) -> Iterator[Breach]:

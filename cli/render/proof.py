@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from rich.text import Text
 
 from fourleaf.model.plan import Plan, PlanStatus
@@ -23,7 +25,8 @@ def proof_line(plan: Plan) -> Text:
         within = f"within {100 * plan.gap:.4f} % of the best" if plan.gap else "best"
         line = Text(f"proven {within}: ", style="bold green")
     else:
-        line = Text(f"valid, at most {100 * plan.gap:.2f} % from the best: ", style="yellow")
+        most = math.ceil(10**4 * plan.gap) / 100
+        line = Text(f"valid, at most {most:.2f} % from the best: ", style="yellow")
     return _completed(line, facts, plan, plan.seconds_build + plan.seconds_solve)
 
 

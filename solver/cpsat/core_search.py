@@ -99,17 +99,18 @@ def near_best(
     Unproven where the time ran out, or `most_work` (in the size that `best_answer` takes). `None`
     where the relaxation or every core is without an answer.
     """
-    relaxed = relax(program, costs, deadline.left())
+    relaxed = relax(program, costs, deadline.left()) if program.size else None
     if relaxed is None:
         return None
     proof = priced(program, costs, relaxed.prices)
+    most_work *= max(1.0, program.size / FIRST_SEARCH_VARIABLES)
     answer = _in_a_core(program, costs, relaxed, proof, seed, uniform, deadline, gap)
     if answer is None or answer.values is None:
         return None
     values, objective = answer.values, answer.objective
     bound = max(objective, proof.bound)
-    most_work = most_work * max(1.0, program.size / FIRST_SEARCH_VARIABLES) - answer.work
-    while bound - objective > (allowed := int(gap * abs(objective))):
+    most_work -= answer.work
+    while bound - objective > (allowed := _allowed(gap, objective, bound)):
         if most_work <= 0 or not deadline.left():
             return SolveResult(values, False, objective, bound)
         least = objective + allowed + 1
@@ -131,6 +132,15 @@ def near_best(
             return SolveResult(values, False, objective, bound)
         values, objective = left.whole(found.values), found.objective + left.constant
     return SolveResult(values, True, objective, bound)
+
+
+def _allowed(gap: float, objective: int, bound: int) -> int:
+    """How far below `bound` an answer may be, as a share of what the best one is worth.
+
+    That lies between the two, so what is nearer to 0 of them counts, and nothing where 0 lies
+    between.
+    """
+    return int(gap * min(abs(objective), abs(bound))) if objective * bound > 0 else 0
 
 
 def _in_a_core(

@@ -90,6 +90,7 @@ def _set(plan: dict[str, Any], *path: str | int, to: object) -> None:
         (("bound",), 10**9, "objective: bound: is said to be OPTIMAL, but the bound 1000000000 "),
         (("gap",), 0.5, "objective: gap: says 0.5, the stages leave 0.0"),
         (("stages", 0, "proven"), False, "objective: stages: is said to be OPTIMAL, "),
+        (("stages", 0, "bound"), 10**9, "objective: gap: is said to be OPTIMAL, but leaves "),
         (("gangs", 0, "score"), 5, "terms: "),
     ],
 )
