@@ -31,6 +31,7 @@ from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.recorder.recorder import Recorder
 from fourleaf.k8s_bridge.reporting.reporter import Reporter
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
+from fourleaf.k8s_bridge.runtime.garbage import freeze_survivors
 from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
 from fourleaf.k8s_bridge.scheduling.async_solver import AsyncSolver
 from fourleaf.model.config.spec import CONFIG_MAP
@@ -106,6 +107,8 @@ class Door:
 
 async def measured(load: Load, patience: float, honest: int = HONEST) -> Row:
     """Let a scheduler meet the load, then honest gangs, for at most `patience` seconds."""
+    # As the process of a scheduler has it.
+    freeze_survivors()
     clock, door = SystemClock(), Door(load)
     cluster = MemoryCluster(clock=clock)
     kubelets = Kubelets(cluster.store)

@@ -80,11 +80,13 @@ def run(
     )
     with solver() as client:
         from fourleaf.k8s_bridge.election.election import Timing
+        from fourleaf.k8s_bridge.runtime.garbage import freeze_survivors
         from fourleaf.k8s_bridge.runtime.logs import set_up_logs
         from fourleaf.k8s_bridge.runtime.open_files import allow_more_open_files
         from fourleaf.k8s_bridge.scheduler import SchedulerOptions
 
         allow_more_open_files()
+        freeze_survivors()
         set_up_logs()
         options = SchedulerOptions(
             namespace=namespace or own_namespace(),
