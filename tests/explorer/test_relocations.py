@@ -42,7 +42,7 @@ ONE_FAULT = Bounds(faults=1, preemptions=0)
         (DOUBTED, IN_TURN, 400),
         (ALONE, ONE_SWITCH, 1000),
         (MOVE, IN_TURN, 3000),
-        (PREEMPTION, IN_TURN, 1000),
+        (PREEMPTION, IN_TURN, 900),
         (RESERVATION, IN_TURN, 200),
     ],
     ids=lambda value: value.name if isinstance(value, Story) else "",

@@ -15,7 +15,7 @@ from tests.k8s_bridge.ledger.harness import TEAM
 from tests.twins.jobs import INDEX
 
 KUBELET, OWNER, END = "kubelet", "owner", "end"
-OWNED = {"apiVersion": "example.org/v1", "kind": "Trainer", "name": "trainer", "uid": "trainer"}
+TRAINER = {"apiVersion": "example.org/v1", "kind": "Trainer", "controller": True}
 
 
 def due(store: JudgingStore, story: Story) -> Iterator[tuple[str, str]]:
@@ -66,7 +66,8 @@ def make(store: JudgingStore, job: Job, name: str) -> None:
     said = {GANG: job.name, GANG_SIZE: str(job.size)}
     if job.movable:
         said[MOVABLE] = "true"
-    body = pod(name, gpus=1, annotations=said, labels={INDEX: index}, ownerReferences=[OWNED])
+    owner = TRAINER | {"name": job.name, "uid": f"trainer-{job.name}"}
+    body = pod(name, gpus=1, annotations=said, labels={INDEX: index}, ownerReferences=[owner])
     if job.priority:
         body["spec"]["priorityClassName"] = job.priority
     store.create(PODS, TEAM, body)
