@@ -122,7 +122,10 @@ class Leader:
                 await again.wait()
                 continue
             again.reset()
-            if not report.outcome.committed:
+            if report.outcome.unfinished:
+                # What the batch had no room for is planned while its records are being written.
+                cache.changed.set()
+            elif not report.outcome.committed:
                 await self._idle(report)
 
     async def _something_to_do(self) -> None:

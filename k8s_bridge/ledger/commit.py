@@ -48,10 +48,14 @@ OnLost = Callable[[Rejected], None]
 
 @dataclass(frozen=True, slots=True)
 class CommitOutcome:
-    """What became of a transaction: names of commits that took, and gangs that did not."""
+    """What became of a transaction: names of commits that took, and gangs that did not.
+
+    Of one that is `unfinished`, some may still do either.
+    """
 
     committed: tuple[str, ...]
     rejected: tuple[Rejected, ...]
+    unfinished: bool = False
 
 
 @dataclass(slots=True, eq=False)

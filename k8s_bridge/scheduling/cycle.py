@@ -272,7 +272,7 @@ class Cycle:
             # Raises what has ended it.
             await task
         one.is_late = True
-        return CommitOutcome(one.committed, tuple(one.rejected))
+        return CommitOutcome(one.committed, tuple(one.rejected), not task.done())
 
     async def _commit_beside(self, one: _Committing, requests: Sequence[CommitRequest]) -> None:
         def lost(gang: Rejected) -> None:

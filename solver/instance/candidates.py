@@ -118,9 +118,14 @@ class Candidates:
 
     @cached_property
     def fewest(self) -> int:
-        """F: the least leaves plus spines over the legal places of the empty fabric."""
+        """F: the least leaves plus spines over windows of the empty fabric, or whole spines."""
         if self.required:
             return min(place.span for place in self.required)
+        if self.fabric.spec.topology_constraints.rules:
+            # A rule may allow none of the windows that there are; a Preferred gang keeps no rule.
+            windows = self._windows(self.kind.sizes, None)
+            if windows:
+                return 1 + min(map(len, windows))
         needed = [self._leaves_needed(spine) for spine in self.loose_spines]
         return 1 + min([leaves for leaves in needed if leaves], default=0)
 

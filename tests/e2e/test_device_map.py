@@ -24,14 +24,6 @@ NUMBERS = (0, 1, 3, 4, 5)
 SILENT = f"{AKS}7"
 """A node on which no device plugin announces anything."""
 TIDY = 60.0
-UNTOLD = {
-    "metadata": {"name": "topology-scheduler-config"},
-    "data": {
-        "config.yaml": "apiVersion: topology.scheduler/v1alpha1\nkind: SchedulerConfig\n"
-        "spec: {devices: {untold: bind}}\n"
-    },
-}
-"""The config of a cluster on which nobody puts the variable into pods."""
 DOCUMENTED = {
     0: (f"{AKS}0", "0,1"),
     1: (f"{AKS}1", "2"),
@@ -47,7 +39,7 @@ def scheduled(
     """The nodes of the documented maps, controllers, kubelets, and one replica.
 
     No label of the nodes names a leaf: so AKS makes them. The replica runs under its own account,
-    with its rights and the admission policies that ship. No webhook runs, which the config says.
+    with its rights and the admission policies that ship. No webhook runs.
     """
     plane = module_control_plane
     if plane.managed:
@@ -62,7 +54,6 @@ def scheduled(
     folder = tmp_path_factory.mktemp("replica")
     with plane.api() as api:
         made = install(api, RBAC / "scheduler.yaml", *POLICIES)
-        api.create("/api/v1/namespaces/kube-system/configmaps", UNTOLD)
         kubeconfig = account(plane, SCHEDULER, folder)
         with Replica(plane, "admin", folder, kubeconfig=kubeconfig) as replica:
             eventually(lambda: replica.leads, "the replica leads")

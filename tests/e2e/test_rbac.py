@@ -54,13 +54,13 @@ def component(
 
 
 def has(api: Api, right: Right) -> bool:
-    """Whether whoever `api` is has it, by the word of the server."""
+    """Whether the account of `api` has it, by the word of the server."""
     namespace, resource, name, verb = right
     return allowed(api, verb, resource, namespace or "default", name)
 
 
 def told(api: Api, namespace: str) -> set[Right]:
-    """All that whoever `api` is may do in a namespace, as the server lists it."""
+    """All that the account of `api` may do in a namespace, as the server lists it."""
     status = api.create(RULES, {"spec": {"namespace": namespace}})["status"]
     assert not status["incomplete"], status
     return {(namespace, *one) for one in spelt_out(status["resourceRules"])}
@@ -93,7 +93,7 @@ def test_a_role_allows_what_its_component_does(name: str) -> None:
 
 
 def test_no_other_role_ships() -> None:
-    """But the one by which others are let bind pods, which binds nobody by itself."""
+    """But the one that lets other schedulers bind pods, which has no subject by itself."""
     bodies = [
         body
         for path in sorted((ROOT / "deploy").glob("*/*.yaml"))

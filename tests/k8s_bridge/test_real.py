@@ -191,7 +191,7 @@ async def test_events_of_every_form(cluster: Cluster, scheduler: Cluster) -> Non
 async def test_what_happens_again_is_counted(
     plane: ControlPlane, cluster: Cluster, tmp_path: Path, who: tuple[str, str], controller: str
 ) -> None:
-    """In the Event that is there, a minute later, under the account of whoever tells it."""
+    """In the Event that is there, a minute later, under the account that tells it."""
     name = f"of-{controller}"
     made = await cluster.create(NODES, "", node(name, "l", "s"))
     event = Event(Regarding.of(NODES, made), "Invalid", "as before", "Reading", warning=True)
@@ -209,7 +209,7 @@ async def test_what_happens_again_is_counted(
 
 
 class NoProber:
-    """Nobody is probed: only nodes that are there are."""
+    """Takes no question: only nodes that are there are probed."""
 
     async def answers(self, door: KubeletAddress) -> bool | None:
         """Fail the test."""

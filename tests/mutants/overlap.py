@@ -99,4 +99,12 @@ OVERLAP = (
         "            pass\n",
         f"{CYCLES}::test_who_was_planned_beside_it_need_not_wait",
     ),
+    Mutant(
+        "batches beside slow records",
+        "what the batch had no room for waits for the slowest record of the batch before",
+        "k8s_bridge/leader.py",
+        "            if report.outcome.unfinished:",
+        "            if report.outcome is None:",
+        f"{CYCLES}::test_the_next_batch_does_not_wait_for_slow_records",
+    ),
 )

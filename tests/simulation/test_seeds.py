@@ -74,7 +74,7 @@ ENOUGH = {
     "node drain": 20,
     "relocation repair": 10,
     "relocation restart": 5,
-    "relocation drain": 5,
+    "relocation drain": 3,
     "relocation preemption": 2,
     "relocation defragmentation": 3,
     "relocation reservation": 10,

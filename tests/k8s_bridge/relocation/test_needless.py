@@ -1,4 +1,4 @@
-"""Evictions that would serve nobody, and gangs that keep others from the evictions they need."""
+"""Evictions that would serve no gang, and gangs that keep others from the evictions they need."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def bench(api: Api) -> AsyncIterator[Bench]:
 
 
 async def waiting_job(bench: Bench, name: str, size: int) -> None:
-    """A Job of high priority comes, and nobody waits for it."""
+    """A Job of high priority comes; the test goes on at once."""
     body = job(name, size, 8)
     body["spec"]["template"]["spec"]["priorityClassName"] = "high"
     await bench.cluster.create(JOBS, TEAM, body)

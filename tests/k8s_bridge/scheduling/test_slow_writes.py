@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Conflict, Refused
-from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES, PODS
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, nodes, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP
 from tests.k8s_bridge.relocation.bench import TEAM, Bench, leaf_of
 from tests.twins.virtual_clock import VirtualClock
 
@@ -157,3 +158,16 @@ async def test_nobody_goes_for_places_that_are_being_written_down(bench: Bench) 
         await bench.submit(name, size, priority="high")
     await bench.clock.advance(WRITE_SECONDS - 2)
     assert await bench.uids("v") == uids
+
+
+async def test_the_next_batch_does_not_wait_for_slow_records(bench: Bench) -> None:
+    """Batches of one gang, each with pages that take ten seconds: three of them take eleven."""
+    config = f"apiVersion: {API_VERSION}\nkind: SchedulerConfig\nspec: {{batch: {{size: 1}}}}\n"
+    body = {"metadata": {"name": CONFIG_MAP}, "data": {"config.yaml": config}}
+    await bench.cluster.create(CONFIG_MAPS, "kube-system", body)
+    api = OnePage(bench.clock)
+    await bench.start(answers=api)
+    api.slow = "page-"
+    await submit(bench.cluster, TEAM, [*gang("a", 4), *gang("b", 4), *gang("c", 4)])
+    await bench.clock.advance(WRITE_SECONDS + 1)
+    assert (await leaves(bench)).keys() == {"a", "b", "c"}

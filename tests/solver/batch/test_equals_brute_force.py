@@ -9,7 +9,10 @@ import pytest
 from hypothesis import assume, given, settings
 
 from benchmarks.solve.instances import snapshots as snapshots_of
+from fourleaf.model.fabric import Fabric, Leaf
+from fourleaf.model.gang import Role, TopologyPolicy
 from fourleaf.model.plan import PlanStatus
+from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator import validate, who_values
 from fourleaf.simulator.fabric_shape import Shape
@@ -25,6 +28,7 @@ from tests.oracle.brute import Brute
 from tests.oracle.seating import TooManyError
 from tests.pressed import PRODUCT, pressed_snapshot
 from tests.seeds import FIRST_SEED
+from tests.small import gang, node, snapshot
 
 BLOCKS = 21
 PER_BLOCK = 100
@@ -75,6 +79,28 @@ def test_seeded_instances(block: int) -> None:
         except AssertionError as wrong:
             raise AssertionError(f"{make.__name__}({seed}): {wrong}") from wrong
     assert compared >= PER_BLOCK - (4 if FIRST_SEED == 0 else 10)
+
+
+def test_a_rule_that_allows_no_window_leaves_the_fewest_as_they_are() -> None:
+    """F of a `Preferred` gang on the two leaves that it needs is 3, though a rule says one leaf.
+
+    Filled first, `a0` takes both pods of the first role, and one of the others has no host port
+    left. `b0`, which has one port of `rdma/hca`, takes a pod of each role, and `a0` the others.
+    """
+    rdma, host = (("rdma/hca", 1),), (("hostport/TCP/4000", 1),)
+    room = Resources(gpus=4, cpu=None, memory=None, pods=10, extra=(("rdma/hca", 2),))
+    a, b = (node(f"{name}0", name, allocatable=room) for name in "ab")
+    leaves = (
+        Leaf("a", "s0", (a,)),
+        Leaf("b", "s0", (replace(b, allocatable=replace(room, extra=rdma)),)),
+    )
+    roles = (
+        Role(("g-0", "g-1"), Resources(gpus=2, extra=rdma)),
+        Role(("g-2", "g-3"), Resources(gpus=1, extra=host)),
+    )
+    one = gang("g", roles=roles, policy=TopologyPolicy.PREFERRED)
+    rules = {"rules": [{"nodes": 2, "leaves": 1}]}
+    assert equals_brute_force(snapshot(Fabric(leaves), one, topologyConstraints=rules))
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.05])
