@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.kinds import JOBS, LEASES, NODES, PODS
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, JOBS, LEASES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, container
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
 from fourleaf.k8s_bridge.relocation.repair import DRAIN
+from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP
 from fourleaf.model.devices.visibility import ENTRY
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 from tests.twins.jobs import job
@@ -71,7 +73,11 @@ async def test_a_place_that_no_longer_suits_is_given_up(change: str) -> None:
 async def test_a_member_that_was_not_told_takes_no_place_that_is_kept() -> None:
     """The webhook was away when it came: its place goes to the next one, which has the variable."""
     bench = Bench(1, 1)
+    config = {"apiVersion": API_VERSION, "kind": "SchedulerConfig"}
+    config["spec"] = {"devices": {"untold": "hold"}}
+    body = {"metadata": {"name": CONFIG_MAP}, "data": {"config.yaml": json.dumps(config)}}
     try:
+        await bench.cluster.create(CONFIG_MAPS, "kube-system", body)
         step = bench.jobs.step
         kept = await drained(bench)
         for said in ({}, {"env": [ENTRY]}):
