@@ -110,6 +110,11 @@ class Gang:
         return self.gpus or sum(role.size for role in self.roles)
 
     @property
+    def demanding(self) -> bool:
+        """Whether it demands more of its devices than their number."""
+        return any(role.request.wants is not None for role in self.roles)
+
+    @property
     def requests(self) -> dict[str, Resources]:
         """Unbound pod -> what it asks for."""
         return {pod: role.request for role in self.roles for pod in role.pods}

@@ -97,6 +97,11 @@ class Snapshot:
         return {gang.key: gang for gang in self.gangs}
 
     @cached_property
+    def waiting_namespaces(self) -> frozenset[str]:
+        """The namespaces of the gangs that wait."""
+        return frozenset(gang.key.namespace for gang in self.gangs)
+
+    @cached_property
     def on_node(self) -> Mapping[str, tuple[RunningPod, ...]]:
         """Node name -> its running pods; nodes without pods are absent."""
         found: dict[str, list[RunningPod]] = {}
@@ -115,6 +120,14 @@ class Snapshot:
     def take_used(self, used: Mapping[str, Resources]) -> None:
         """Take what is `used` as worked out already, by who has followed the pods."""
         self.__dict__["used"] = used
+
+    def take_gangs(
+        self, by_key: Mapping[GangKey, Gang], namespaces: frozenset[str], demanding: bool
+    ) -> None:
+        """Take what is known of the gangs as worked out already; none stands."""
+        self.__dict__["gangs_by_key"] = by_key
+        self.__dict__["waiting_namespaces"] = namespaces
+        self.__dict__["demanding"] = demanding
 
     @cached_property
     def free(self) -> Mapping[str, Resources]:
@@ -142,10 +155,8 @@ class Snapshot:
     @cached_property
     def demanding(self) -> bool:
         """Whether a gang demands more of its devices than their number."""
-        return any(
-            role.request.wants is not None
-            for gang in (*self.gangs, *(one.gang for one in self.standing))
-            for role in gang.roles
+        return any(gang.demanding for gang in self.gangs) or any(
+            one.gang.demanding for one in self.standing
         )
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fourleaf.k8s_bridge.reporting.conditions.gpu_claim import what_of_claims
 from fourleaf.k8s_bridge.reporting.conditions.pod_groups.statuses import what_of_groups
@@ -28,8 +28,14 @@ def after_cycle(before: Reported, facts: CycleFacts) -> AfterCycle:
     """
     waiting, said = what_waits(before, facts)
     wrong = what_is_wrong(before, facts)
-    groups, group_said = what_of_groups(before, said, facts)
+    groups, group_said = what_of_groups(before, said.gangs, facts)
     return AfterCycle(
         (*wrong, *groups, *what_of_claims(facts), *waiting),
-        Reported(said, group_said, facts.problems, facts.messages, facts.namespaces),
+        replace(
+            said,
+            groups=group_said,
+            problems=facts.problems,
+            messages=facts.messages,
+            namespaces=facts.namespaces,
+        ),
     )

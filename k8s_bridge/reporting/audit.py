@@ -7,8 +7,10 @@ megabytes a minute. How many do is counted in one line.
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass, replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,9 @@ STDOUT = "-"
 # orjson's own way with dataclasses would take in what their cached properties hold.
 _OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
 _NO_FABRIC = Fabric(())
+
+MOST_LINES = 2000
+"""Lines that are written at once; the loop has other things to do."""
 
 Writer = Callable[[str], object]
 """Keeps lines, which have their ends. May raise `OSError`."""
@@ -91,6 +96,7 @@ class Audit:
         self._fabric: tuple[Fabric, str] | None = None
         self._running, self._gangs, self._answers = _Digests(), _Digests(), _Digests()
         self._epoch = 0
+        self._unwritten: deque[Callable[[], dict[str, Any]]] = deque()
         self._waiting: dict[int, Waiting] = {}
         """The answers of the last cycle by their identity; most are the same in the next one."""
         self._waits: dict[GangKey, Mapping[str, Any]] = {}
@@ -107,8 +113,9 @@ class Audit:
     ) -> int:
         """Write a line for each decision that is another than before; how many were written.
 
-        `rejected` are placed gangs whose commit did not take, and why. They wait; so did `lost`,
-        which were placed in an earlier cycle. The first cycle of an epoch has a line for each gang.
+        Of more than `MOST_LINES`, the rest is for `write_more`. `rejected` are placed gangs whose
+        commit did not take, and why. They wait; so did `lost`, which were placed in an earlier
+        cycle. The first cycle of an epoch has a line for each gang.
         """
         if epoch != self._epoch:
             self._epoch, self._waiting, self._waits = epoch, {}, {}
@@ -141,11 +148,22 @@ class Audit:
         if not changed and not late:
             return 0
         common = self._common(cycle_id, epoch, snapshot, plan)
-        lines = [_line(common, *one) for one in (*late, *changed)]
+        self._unwritten.extend(partial(_line, common, *one) for one in (*late, *changed))
         unchanged = len(plan.placements) + len(plan.waiting) - len(changed)
         if unchanged:
-            lines.append({**common, "decision": "unchanged", "gangs": unchanged})
-        return len(lines) if self._kept(lines) else 0
+            self._unwritten.append(lambda: {**common, "decision": "unchanged", "gangs": unchanged})
+        return self.write_more()
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether lines have yet to be written."""
+        return bool(self._unwritten)
+
+    def write_more(self) -> int:
+        """Write the next lines, at most `MOST_LINES`; how many were written."""
+        number = min(MOST_LINES, len(self._unwritten))
+        lines = [self._unwritten.popleft()() for _ in range(number)]
+        return len(lines) if lines and self._kept(lines) else 0
 
     def _common(self, cycle_id: str, epoch: int, snapshot: Snapshot, plan: Plan) -> dict[str, Any]:
         return {
@@ -184,16 +202,26 @@ class _Digests:
     """The digest of many objects, each of which is hashed once while it is among them."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[object, bytes]] = {}
-        """By identity of the object, which stays alive here."""
+        self._known: dict[int, tuple[object, int]] = {}
+        """By identity of the object, which stays alive here: its digest as a number."""
+        self._sum = 0
 
     def of(self, objects: Sequence[object]) -> str:
-        """The SHA-256 of the digests of `objects`, in their order, in hexadecimal."""
-        known = self._known
-        self._known = {
-            id(one): known.get(id(one)) or (one, sha256(canonical(one)).digest()) for one in objects
-        }
-        return sha256(b"".join([self._known[id(one)][1] for one in objects])).hexdigest()
+        """The SHA-256 of the number and the sum of the digests of `objects`, in hexadecimal.
+
+        A sum, modulo 2**256, because it is kept up as objects come and go.
+        """
+        known, now = self._known, dict(zip(map(id, objects), objects, strict=True))
+        new = now.keys() - known.keys()
+        if len(known) + len(new) > len(now):
+            for number in known.keys() - now.keys():
+                self._sum -= known.pop(number)[1]
+        for number in new:
+            value = int.from_bytes(sha256(canonical(now[number])).digest())
+            known[number] = now[number], value
+            self._sum += value
+        self._sum %= 1 << 256
+        return digest((len(objects), f"{self._sum:x}"))
 
 
 def _not_committed(why: str) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 
 from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Body
@@ -48,8 +49,8 @@ class CycleFacts:
     @cached_property
     def namespaces(self) -> frozenset[str]:
         """The namespaces in which gangs wait or pods run."""
-        waiting = {gang.key.namespace for gang in self.snapshot.gangs}
-        return frozenset(waiting | {pod.namespace for pod in self.snapshot.running})
+        running = map(attrgetter("namespace"), self.snapshot.running)
+        return self.snapshot.waiting_namespaces.union(running)
 
     @property
     def pods(self) -> Mapping[tuple[str, str], Body]:
@@ -90,10 +91,16 @@ class ReportedGroup:
 class Reported:
     """What is remembered from cycle to cycle.
 
-    `messages` is how it was to be said, `namespaces` are those whose gangs and pods it may name.
+    `answers` has what was said of `gangs` by the identity of the plan's answer; all were looked at
+    anew at `looked_at`. Of the gangs `untold` the newest is to be said yet: too many changed at
+    once. `messages` is how it was to be said, `namespaces` are those whose gangs and pods it may
+    name.
     """
 
     gangs: Mapping[GangKey, ReportedReason] = field(default_factory=dict)
+    answers: Mapping[int, ReportedReason] = field(default_factory=dict)
+    looked_at: float = float("-inf")
+    untold: tuple[GangKey, ...] = ()
     groups: Mapping[tuple[Kind, str, str], ReportedGroup] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     messages: Messages = field(default_factory=Messages)

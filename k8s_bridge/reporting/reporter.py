@@ -43,7 +43,7 @@ from fourleaf.k8s_bridge.reporting.other_namespaces import without_others
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Outgoing, Regarding
 from fourleaf.k8s_bridge.reporting.recorder.recorder import Recorder, YieldToBinding
 from fourleaf.k8s_bridge.reporting.scheduler_state import SchedulerState
-from fourleaf.k8s_bridge.reporting.status import LastCycle, Queued, Status
+from fourleaf.k8s_bridge.reporting.status import LastCycle, Queued, Status, queue_of
 from fourleaf.k8s_bridge.runtime import logs
 from fourleaf.k8s_bridge.runtime.api_text import clipped
 from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
@@ -57,6 +57,8 @@ from fourleaf.solver.process.guarded_call import nothing_placed
 Requests = Mapping[tuple[str, str, int], int]
 MEASURE_SECONDS = 5.0
 """Seconds between two measurements of what changes slowly."""
+TELL_SECONDS = 0.5
+"""Seconds until more is told of what was too much at once."""
 HUNG_CYCLE_SECONDS = 60.0
 """Seconds after which a cycle that has not ended counts as hung."""
 
@@ -102,6 +104,7 @@ class Reporter:
         self._sealed: frozenset[str] = frozenset()
         self._doubts: dict[str, Problem] = {}
         self._facts: CycleFacts | None = None
+        self._is_behind = asyncio.Event()
         self._last_alive = scheduler.clock.monotonic()
         self._cycle_began: float | None = None
         self._log = structlog.get_logger(__name__)
@@ -111,6 +114,7 @@ class Reporter:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.recorder.run())
             tasks.create_task(self._measure())
+            tasks.create_task(self._tell_rest())
 
     @guarded
     def cycle_begins(self) -> None:
@@ -144,7 +148,7 @@ class Reporter:
         rejected = (*report.outcome.rejected, *report.lost)
         self._metrics.conflicts(sum(one.conflict for one in rejected))
         # Made where it is asked for: there may be thousands in it.
-        self._queue = cache(partial(_queued, report.reading.snapshot, plan))
+        self._queue = cache(partial(queue_of, report.reading.snapshot, plan))
         if report.plan is not None or report.lost:
             self._decided(report, plan, lost, seconds)
         self._report(report, plan)
@@ -292,12 +296,36 @@ class Reporter:
         cache = self._scheduler.cache
         now = self._scheduler.clock.wall()
         facts = CycleFacts(reading.snapshot, plan, cache.objects, reading.problems, now)
-        self._facts = facts
-        before, after = self._reported, after_cycle(self._reported, facts)
-        self._reported = after.reported
-        self._record(after.outgoing)
+        before, self._facts = self._reported, facts
+        self._tell(facts)
         if reading.problems is not before.problems:
             self._report_fabric(reading.problems)
+
+    def _tell(self, facts: CycleFacts) -> None:
+        after = after_cycle(self._reported, facts)
+        self._reported = after.reported
+        self._record(after.outgoing)
+        if self._reported.untold or (self._audit is not None and self._audit.is_behind):
+            self._is_behind.set()
+
+    async def _tell_rest(self) -> None:
+        """Tell what was too much for one cycle, while none is under way."""
+        clock = self._scheduler.clock
+        while True:
+            await self._is_behind.wait()
+            await clock.sleep(TELL_SECONDS)
+            if self._cycle_began is None:
+                self._is_behind.clear()
+                self._tell_more(clock.wall())
+
+    @guarded
+    def _tell_more(self, now: float) -> None:
+        if self._audit is not None:
+            self._audit.write_more()
+        if self._facts is not None and self._reported.untold:
+            self._tell(replace(self._facts, now=now))
+        elif self._audit is not None and self._audit.is_behind:
+            self._is_behind.set()
 
     def _record(self, outgoing: Iterable[Outgoing]) -> None:
         """Have these written, without names of other namespaces where the config hides them."""
@@ -349,21 +377,6 @@ class Reporter:
             if not scheduler.unsynced:
                 self._metrics.fabric(fabric_usage(scheduler.cache.reading().snapshot))
             await scheduler.clock.sleep(MEASURE_SECONDS)
-
-
-def _queued(snapshot: Snapshot, plan: Plan) -> tuple[Queued, ...]:
-    gangs = snapshot.gangs_by_key
-    return tuple(
-        Queued(
-            one.gang,
-            gangs[one.gang].priority,
-            gangs[one.gang].gpus,
-            sum(len(role.pods) for role in gangs[one.gang].roles),
-            gangs[one.gang].created,
-            one.reason,
-        )
-        for one in plan.waiting
-    )
 
 
 def _version() -> str:

@@ -9,9 +9,11 @@ from typing import Any, Protocol
 from fourleaf.k8s_bridge.ledger.format_usage import LedgerUse
 from fourleaf.model.config.spec import API_VERSION
 from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Plan
 from fourleaf.model.problems import Problem
 from fourleaf.model.reasons.json import reason_document
 from fourleaf.model.reasons.kinds import Reason
+from fourleaf.model.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,22 @@ class Queued:
     pods: int
     since: float
     reason: Reason
+
+
+def queue_of(snapshot: Snapshot, plan: Plan) -> tuple[Queued, ...]:
+    """The gangs that wait after `plan`, made for `snapshot`."""
+    gangs = snapshot.gangs_by_key
+    return tuple(
+        Queued(
+            one.gang,
+            gangs[one.gang].priority,
+            gangs[one.gang].gpus,
+            sum(len(role.pods) for role in gangs[one.gang].roles),
+            gangs[one.gang].created,
+            one.reason,
+        )
+        for one in plan.waiting
+    )
 
 
 @dataclass(frozen=True, slots=True)

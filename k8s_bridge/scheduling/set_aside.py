@@ -69,12 +69,13 @@ class SetAside:
         None does where all gangs have room in one batch.
         """
         self._take_back(snapshot)
-        if not self._waiting:
+        waiting = self._waiting
+        if not waiting:
             return snapshot, ()
-        others = [gang for gang in snapshot.gangs if id(gang) not in self._waiting]
+        others = [gang for gang in snapshot.gangs if id(gang) not in waiting]
         self._join(others)
-        aside = tuple(waiting for _, waiting in self._waiting.values())
-        others = [gang for gang in others if id(gang) not in self._waiting]
+        aside = tuple([one for _, one in waiting.values()])
+        others = [gang for gang in others if id(gang) not in waiting]
         return replace(snapshot, gangs=tuple(others)), aside
 
     def fruitless(self, batch: Snapshot) -> Plan | None:

@@ -6,18 +6,17 @@ from dataclasses import replace
 from functools import cached_property
 
 from fourleaf.model.extensions import Extensions
-from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Placement, Plan
-from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.resources import Resources, minus
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.solver.batch.select_batch import BatchSelection, select_batch
 from fourleaf.solver.cpsat.constraints.quota import new_gpus, quota_left
 from fourleaf.solver.explain.free_room import FreeRoom
 from fourleaf.solver.explain.holders import Holders
+from fourleaf.solver.explain.not_in_batch import NotInBatch
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.fabric_index import FabricIndex
-from fourleaf.solver.instance.gang_classes import GangGroups, dealt, gang_groups_for
+from fourleaf.solver.instance.gang_classes import GangGroups, gang_groups_for
 from fourleaf.solver.objective.scorer import Scorer
 
 
@@ -42,20 +41,9 @@ class Context:
         self.holders = Holders(self.snapshot, plan, self.fabric)
 
     @cached_property
-    def selection(self) -> BatchSelection:
-        """The batch that the plan was made for."""
-        return select_batch(self.snapshot)
-
-    @cached_property
-    def ahead(self) -> dict[GangKey, int]:
-        """Gang in the batch, or left out as it is full -> how many of these come before it."""
-        left_out = self.selection.left_out
-        order = (
-            gang.key
-            for gang in dealt(self.snapshot.gangs)
-            if left_out.get(gang.key, ReasonKind.NOT_IN_BATCH) is ReasonKind.NOT_IN_BATCH
-        )
-        return {gang: number for number, gang in enumerate(order)}
+    def not_in_batch(self) -> NotInBatch:
+        """Who was in no batch that the plan was made for, and why."""
+        return NotInBatch(self.snapshot)
 
     @cached_property
     def now(self) -> FreeRoom:

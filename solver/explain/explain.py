@@ -23,7 +23,6 @@ from fourleaf.solver.explain.bound_elsewhere import bound_elsewhere
 from fourleaf.solver.explain.context import Context
 from fourleaf.solver.explain.no_matching_nodes import no_matching_nodes
 from fourleaf.solver.explain.no_room_now import NoRoomNow
-from fourleaf.solver.explain.not_in_batch import not_considered
 from fourleaf.solver.explain.quota_and_uplinks import quota_exceeded
 from fourleaf.solver.explain.too_large import larger_than_all, too_large
 from fourleaf.solver.instance.candidates import Candidates
@@ -100,7 +99,8 @@ class _Explainer:
 
     def _reason(self, gang: Gang) -> Reason:
         """The first reason that holds, from what never changes to what is busy now."""
-        reason = not_considered(self.context, gang) or larger_than_all(self.context, gang)
+        left_out = self.context.not_in_batch.reason(gang)
+        reason = left_out or larger_than_all(self.context, gang)
         if reason is not None:
             return reason
         group = self.context.factory.of(gang)

@@ -18,6 +18,7 @@ from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan, PlanStatus
 from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.explain.not_in_batch import NotInBatch
 from fourleaf.solver.process.call_or_kill import LOAD_SECONDS, OnStage, TimedCalls
 from fourleaf.solver.process.deadlines import BackgroundTask, Deadlines, OverdueError
 from fourleaf.solver.process.guarded_call import Fallback, GuardedCall, batch_call, own_steps
@@ -92,8 +93,15 @@ class SolverClient:
         extensions_enabled: bool = True,
         on_stage: OnStage | None = None,
     ) -> Plan:
-        """Make the best legal plan to be had for the waiting gangs; no running gang moves."""
-        return self._answered(batch_call(self._steps, snapshot), extensions_enabled, on_stage)
+        """Make the best legal plan to be had for the waiting gangs; no running gang moves.
+
+        Gangs that are not in the batch neither travel to the worker nor take any of its time.
+        """
+        deadlines = self._deadlines(snapshot)
+        others = NotInBatch(snapshot)
+        call = batch_call(self._steps, others.batch_alone())
+        plan = self._answered(call, extensions_enabled, on_stage, deadlines)
+        return others.completed(plan, deadlines.told)
 
     def repair(
         self,
@@ -131,9 +139,18 @@ class SolverClient:
         """Find the moves that win most within `budget`; none where that is unknown."""
         return self._answered(defragmentation_call(snapshot, budget), extensions_enabled, on_stage)
 
-    def _answered(self, question: GuardedCall[P], enabled: bool, on_stage: OnStage | None) -> P:
-        limit = question.snapshot.config.spec.solver.time_limit_seconds
-        deadlines = Deadlines.from_now(limit, self._checking)
+    def _deadlines(self, snapshot: Snapshot) -> Deadlines:
+        limit = snapshot.config.spec.solver.time_limit_seconds
+        return Deadlines.from_now(limit, self._checking)
+
+    def _answered(
+        self,
+        question: GuardedCall[P],
+        enabled: bool,
+        on_stage: OnStage | None,
+        deadlines: Deadlines | None = None,
+    ) -> P:
+        deadlines = deadlines or self._deadlines(question.snapshot)
         self.start()
         extensions = self.extensions_in_force(enabled)
         own = BackgroundTask(lambda: question.own(extensions, deadlines.own))

@@ -24,6 +24,7 @@ from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Target
 from fourleaf.k8s_bridge.election.gate import NotLeader
 from fourleaf.k8s_bridge.leader import Leader
+from fourleaf.k8s_bridge.reporting.conditions import pod_scheduled
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.reporter import Reporter
 from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
@@ -473,3 +474,19 @@ async def test_a_gang_whose_last_pod_comes_during_a_rest_is_bound_at_once(bench:
     await submit(bench.cluster, TEAM, gang("pair", 2)[1:])
     await bench.clock.advance(0.3)
     assert sorted(await bench.places()) == ["pair-0", "pair-1"]
+
+
+async def test_what_is_too_much_for_one_cycle_is_told_without_another(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Six gangs that no node holds, of which a cycle tells one: all say why seconds later."""
+    monkeypatch.setattr(pod_scheduled, "LONG_QUEUE", 1)
+    monkeypatch.setattr(pod_scheduled, "MOST_AT_ONCE", 1)
+    scheduler = await bench.start()
+    await submit(bench.cluster, TEAM, [pod(f"huge-{i}", 64) for i in range(6)])
+    await bench.clock.advance(1.5)
+    cycles = scheduler.reporter.status().cycles
+    await bench.clock.advance(5)
+    assert scheduler.reporter.status().cycles == cycles
+    for i in range(6):
+        assert "too small" in await bench.condition(f"huge-{i}")

@@ -251,12 +251,39 @@ FAIRNESS = (
         f"{WAITS}::test_what_is_not_written_yet_is_asked_for_again_and_made_once",
     ),
     Mutant(
-        "conditions: of the same reason",
-        "a gang that waits for another reason is told nothing",
+        "conditions: of gangs that are gone",
+        "what was said of a gang is kept for ever, one more for each that came",
         "k8s_bridge/reporting/conditions/pod_scheduled.py",
-        "by_answer.get(id(entry))",
-        "before.gangs.get(entry.gang)",
-        f"{WAITS}::test_another_kind_of_reason_is_told_at_once_with_an_event",
+        "        del answers[number]\n",
+        "        pass\n",
+        f"{WAITS}::test_of_a_long_queue_only_what_is_new_is_looked_at",
+    ),
+    Mutant(
+        "conditions: the rest of many",
+        "of thousands that wait, those that were too many for one cycle are told nothing",
+        "k8s_bridge/reporting/reporter.py",
+        "        if self._reported.untold or (self._audit is not None and self._audit.is_behind):\n"
+        "            self._is_behind.set()\n",
+        "",
+        "tests/k8s_bridge/test_scheduler.py"
+        "::test_what_is_too_much_for_one_cycle_is_told_without_another",
+    ),
+    Mutant(
+        "a solve of the batch alone",
+        "100,000 pods that cannot start are sent to the solver, which is killed over them",
+        "solver/process/client.py",
+        "others.batch_alone()",
+        "snapshot",
+        "tests/solver/process/test_client.py"
+        "::test_who_is_not_in_the_batch_takes_none_of_the_workers_time",
+    ),
+    Mutant(
+        "gangs as read: where none minds others",
+        "a gang keeps away for ever from a node whose pod that repelled it has ended",
+        "model/readers/live/beside_others.py",
+        "                draft.begin_anew()\n",
+        "                pass\n",
+        f"{LIVE}::test_a_gang_is_what_was_read_of_it_once_no_other_minds_it",
     ),
     Mutant(
         "facts: of the gang whose pod is newer",
@@ -287,8 +314,8 @@ FAIRNESS = (
         "facts: of gangs that are gone",
         "the facts of a gang are kept for ever, one more for each that came",
         "model/readers/live/waiting_gangs.py",
-        "            del self._facts[draft.gang.key]\n",
-        "",
+        "del self._facts[key], self._gangs[key]",
+        "del self._gangs[key]",
         f"{LIVE}::test_nothing_is_kept_of_objects_that_are_gone",
     ),
     Mutant(
@@ -320,9 +347,9 @@ FAIRNESS = (
     Mutant(
         "gangs that others hold: the same object",
         "thousands of gangs that wait for another are read, told and hashed anew in each cycle",
-        "model/readers/live/reader.py",
-        "old if old == gang else gang",
-        "gang",
+        "model/readers/live/beside_others.py",
+        "old == draft.gang",
+        "old is draft.gang",
         f"{LIVE}::test_a_gang_that_others_hold_stays_the_same_object_and_is_no_arrival",
     ),
     Mutant(
@@ -396,7 +423,7 @@ FAIRNESS = (
         "conditions: how they are to be said",
         "an edit of messages.otherNamespaces leaves the names in what stands there",
         "k8s_bridge/reporting/conditions/pod_scheduled.py",
-        "if same else {}",
+        "    if before.messages != facts.messages:\n        return {}\n",
         "",
         "tests/k8s_bridge/reporting/test_other_namespaces.py"
         "::test_a_condition_follows_what_it_may_name",

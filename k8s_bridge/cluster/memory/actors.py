@@ -110,8 +110,8 @@ class Kubelets:
         """Do what there is to do; how many pods that was."""
         alive = {record.metadata["name"] for record in self._store.records(NODES)} - self.silent
         done = 0
-        for record in list(self._store.records(PODS)):
-            if record.body["spec"].get("nodeName") in alive:
+        for record in self._store.bound():
+            if record.body["spec"]["nodeName"] in alive:
                 done += self._serve(record)
         return done
 

@@ -39,6 +39,7 @@ class MemoryStore:
         self._keep = keep
         self.missing = frozenset(missing)
         self._objects: dict[Kind, dict[tuple[str, str], StoredObject]] = {}
+        self._bound: dict[tuple[str, str], StoredObject] = {}
         self._journals: dict[Kind, WatchJournal] = {}
         self._compacted = 0
         self.applied: dict[tuple[str, str, str], Body] = {}
@@ -62,6 +63,10 @@ class MemoryStore:
         for key, record in sorted(self._objects.get(kind, {}).items()):
             if not namespace or key[0] == namespace:
                 yield record
+
+    def bound(self) -> list[StoredObject]:
+        """The pods that stand on nodes, by namespace and name."""
+        return [record for _, record in sorted(self._bound.items())]
 
     def find(self, kind: Kind, target: Target) -> StoredObject:
         """The object, whatever its UID and version. Raises `NotFound`."""
@@ -204,12 +209,17 @@ class MemoryStore:
         record = StoredObject(kind, body)
         key = (record.namespace, metadata["name"])
         self._objects.setdefault(kind, {})[key] = record
+        if kind == PODS and body["spec"].get("nodeName"):
+            self._bound[key] = record
         self.journal(kind).add(StoredChange(self.version, before, record))
         return record
 
     def _remove(self, record: StoredObject) -> None:
         self.version += 1
-        del self._objects[record.kind][record.namespace, record.metadata["name"]]
+        key = (record.namespace, record.metadata["name"])
+        del self._objects[record.kind][key]
+        if record.kind == PODS:
+            self._bound.pop(key, None)
         self.journal(record.kind).add(StoredChange(self.version, record))
         if record.kind == NAMESPACES:
             name = record.metadata["name"]

@@ -25,7 +25,8 @@ from fourleaf.k8s_bridge.reporting.recorder.queue_items import (
 )
 from fourleaf.k8s_bridge.runtime.api_text import clipped, reason_text, second
 from fourleaf.model.gang import Gang, GangKey
-from fourleaf.model.reasons.kinds import ReasonKind
+from fourleaf.model.plan import Waiting
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 
 SCHEDULED = "PodScheduled"
 UNSCHEDULABLE = "Unschedulable"
@@ -34,52 +35,107 @@ UNSCHEDULABLE = "Unschedulable"
 RETELL_SECONDS = 60.0
 """How long a text stands while only its numbers change: each change writes to every pod."""
 
+LONG_QUEUE = 1000
+"""Of so many gangs, all are looked at each time."""
+
+LOOK_SECONDS = 5.0
+"""Between two looks at all of a longer queue."""
+
+MOST_AT_ONCE = 2000
+"""Gangs, at most, of which something new is said at once."""
+
 REMIND_SECONDS = 1800.0
 """When an event is repeated: the API forgets events after an hour."""
 
 
-def what_waits(
-    before: Reported, facts: CycleFacts
-) -> tuple[list[Outgoing], dict[GangKey, ReportedReason]]:
-    """Events and patches for the gangs that wait, and what has been reported then."""
-    all_pods = facts.pods
-    same = before.messages == facts.messages
-    by_answer = {id(one.answer): one for one in before.gangs.values()} if same else {}
+def what_waits(before: Reported, facts: CycleFacts) -> tuple[list[Outgoing], Reported]:
+    """Events and patches for the gangs that wait, and `before` with what has been reported then.
+
+    In a long queue only new answers are looked at each time, and so many of them at once.
+    """
+    now = {id(entry): entry for entry in facts.plan.waiting}
+    is_long = len(now) > LONG_QUEUE and before.messages == facts.messages
     others = before.namespaces ^ facts.namespaces
+    looks = not is_long or others or facts.now - before.looked_at >= LOOK_SECONDS
+    answers = _standing(before, facts, others) if looks else dict(before.answers)
+    for number in answers.keys() - now.keys():
+        del answers[number]
     outgoing: list[Outgoing] = []
-    said: dict[GangKey, ReportedReason] = {}
-    texts: dict[tuple[int, str], tuple[str, frozenset[str]]] = {}
-    for entry in facts.plan.waiting:
-        earlier = by_answer.get(id(entry))
-        if earlier is not None and _stands(earlier, all_pods, others, facts.now):
-            said[entry.gang] = earlier
-            outgoing += earlier.patches
-            continue
+    if looks:
+        outgoing += [patch for one in answers.values() for patch in one.patches]
+    gangs = dict(before.gangs)
+    gone = (before.answers[number].answer for number in before.answers.keys() - answers.keys())
+    for gang in (*(one.gang for one in gone if one is not None), *before.untold):
+        gangs.pop(gang, None)
+    teller = _Teller(before.gangs, facts, outgoing)
+    new = [entry for number, entry in now.items() if number not in answers]
+    for entry in new[:MOST_AT_ONCE]:
+        said = teller.tell(entry)
+        if said is not None:
+            answers[id(entry)] = gangs[entry.gang] = said
+    untold = tuple(entry.gang for entry in new[MOST_AT_ONCE:])
+    gangs |= {gang: before.gangs[gang] for gang in untold if gang in before.gangs}
+    looked_at = facts.now if looks else before.looked_at
+    return outgoing, replace(
+        before, gangs=gangs, answers=answers, looked_at=looked_at, untold=untold
+    )
+
+
+class _Teller:
+    """Says why gangs wait, one after the other; what is to be written goes to `outgoing`."""
+
+    def __init__(
+        self,
+        before: Mapping[GangKey, ReportedReason],
+        facts: CycleFacts,
+        outgoing: list[Outgoing],
+    ) -> None:
+        self._before = before
+        self._facts = facts
+        self._outgoing = outgoing
+        self._texts: dict[tuple[int, str], tuple[str, frozenset[str]]] = {}
+
+    def tell(self, entry: Waiting) -> ReportedReason | None:
+        """Say it, None where no such gang waits any more."""
+        facts = self._facts
         gang = facts.snapshot.gangs_by_key.get(entry.gang)
         if gang is None:
-            continue
-        earlier = before.gangs.get(gang.key)
-        # Gangs that are alike share one reason, of which the plan keeps hold.
-        of = id(entry.reason), gang.key.namespace
-        if of not in texts:
-            whole = reason_text(entry.reason)
-            texts[of] = facts.as_read_in(gang.key.namespace, whole), named_in(whole)
-        text, named = texts[of]
+            return None
+        earlier = self._before.get(gang.key)
+        text, named = self._text(entry.reason, gang.key.namespace)
         now = _steady(earlier, entry.reason.kind, text, facts.now)
-        seen = {at: all_pods.get(at) for at in _members(gang)}
+        seen = {at: facts.pods.get(at) for at in _members(gang)}
         pods = tuple(_free_pods(seen.values()))
         if earlier is not None and _is_told(now, earlier) and _are_same(seen, earlier.seen):
             patches = earlier.patches
         else:
             patches = _patches(pods, now.text, facts.now)
-        said[gang.key] = now = replace(
-            now, newest=text, named=named, answer=entry, seen=seen, patches=patches
-        )
-        # Again in each cycle, until it has been written: the queue may have had no room for it.
-        outgoing += patches
+        # Again each time, until it has been written: the queue may have had no room for it.
+        self._outgoing += patches
         if pods and (earlier is None or now.event_at != earlier.event_at):
-            outgoing.append(_event(gang.key, pods[0], now))
-    return outgoing, said
+            self._outgoing.append(_event(gang.key, pods[0], now))
+        return replace(now, newest=text, named=named, answer=entry, seen=seen, patches=patches)
+
+    def _text(self, reason: Reason, namespace: str) -> tuple[str, frozenset[str]]:
+        """The reason in words, and the namespaces that it names."""
+        # Gangs that are alike share one reason, of which the plan keeps hold.
+        of = id(reason), namespace
+        if of not in self._texts:
+            whole = reason_text(reason)
+            self._texts[of] = self._facts.as_read_in(namespace, whole), named_in(whole)
+        return self._texts[of]
+
+
+def _standing(
+    before: Reported, facts: CycleFacts, others: frozenset[str]
+) -> dict[int, ReportedReason]:
+    """What is to be said as before, by the identity of the plan's answer."""
+    if before.messages != facts.messages:
+        return {}
+    pods, now = facts.pods, facts.now
+    return {
+        number: one for number, one in before.answers.items() if _stands(one, pods, others, now)
+    }
 
 
 def _stands(

@@ -94,6 +94,5 @@ def _held(namespace: str, seconds: float, most: float) -> Hold:
 
 def _shared(snapshot: Snapshot) -> bool:
     """Whether gangs of more than one namespace wait or run."""
-    found = {gang.key.namespace for gang in snapshot.gangs}
-    found.update(pod.namespace for pod in snapshot.running if pod.ours)
-    return len(found) > 1
+    ours = (pod.namespace for pod in snapshot.running if pod.ours)
+    return len(snapshot.waiting_namespaces.union(ours)) > 1

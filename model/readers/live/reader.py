@@ -10,17 +10,15 @@ from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.crds.api import GROUP
 from fourleaf.model.devices.held_devices import Grant
 from fourleaf.model.devices.names import DeviceName
-from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.gang import GangKey
 from fourleaf.model.problems import Problem
 from fourleaf.model.readers.dra.holders import holders
 from fourleaf.model.readers.dra.published import Published
-from fourleaf.model.readers.gangs.cross_checks import side_by_side
-from fourleaf.model.readers.gangs.drafts import Draft
 from fourleaf.model.readers.gangs.minimum_size import MinimumSizes
 from fourleaf.model.readers.gangs.names import Identity
 from fourleaf.model.readers.gangs.needed_neighbours import needed_neighbours
 from fourleaf.model.readers.gangs.read_gang import Situation, all_that_stand, identity_of, read_gang
-from fourleaf.model.readers.gangs.turns import Turns
+from fourleaf.model.readers.live.beside_others import BesideOthers
 from fourleaf.model.readers.live.fabric_cache import FabricCache
 from fourleaf.model.readers.live.fabric_updates import FABRIC_UPDATES
 from fourleaf.model.readers.live.gang_cache import NOTHING, GangCache, Kept, used_with
@@ -81,15 +79,13 @@ class LiveReader:
         self._priorities_are_stale = False
         self._claims_changed = False
         self._reading: LiveReading | None = None
-        self._turns = Turns()
         self._storage = StorageCache(self._bodies, self._table, self._standing.attached)
         self._turns_changed = False
         self._is_outdated = self._others_run = False
         """Whether the last reading is, and whether other pods run since."""
         self._taken_in_at: float | None = None
         self._waiting = WaitingGangs()
-        self._changed_by_others: dict[GangKey, Gang] = {}
-        """The gangs of the last reading to which others do something, as they were in it."""
+        self._beside = BesideOthers()
 
     def put(self, group: str, kind: str, body: Body) -> bool:
         """Take an object as it is now; whether anything changed that a plan depends on."""
@@ -220,7 +216,7 @@ class LiveReader:
         self._take_in(now)
         self._renew()
         if last is None or self._is_outdated or last.snapshot.config is not self._config:
-            self._turns.something_changed(draft.gang.key for draft in self._waiting.in_order)
+            self._beside.turns.something_changed(draft.gang.key for draft in self._waiting.in_order)
             reading = self._compose(now, self._others_run)
         elif self._turns_changed:
             reading = self._compose(now, False)
@@ -256,7 +252,7 @@ class LiveReader:
 
     def not_placed(self, gangs: Iterable[GangKey]) -> bool:
         """A plan found no place for these gangs; whether others may go ahead of one of them now."""
-        changed = self._turns.not_placed(gangs)
+        changed = self._beside.turns.not_placed(gangs)
         self._turns_changed = self._turns_changed or changed
         return changed
 
@@ -363,18 +359,10 @@ class LiveReader:
 
     def _compose(self, now: float, other_pods_run: bool) -> LiveReading:
         last, report = self._reading, Report()
-        drafts = side_by_side(
-            self._waiting.in_order,
-            self._standing.neighbours,
-            self._ground.fabric,
-            self._ground.nodes,
-            report,
-            self._turns,
-        )
-        self._keep_changed_by_others(drafts)
+        standing = self._standing
+        gangs, by_key = self._beside.gangs(self._waiting, standing.neighbours, self._ground, report)
         runners = None if last is None or other_pods_run else last.runners
         if runners is None:
-            standing = self._standing
             runners = Runners(tuple(standing.running.values()), dict(standing.uids))
         claims = self._bodies.of(*CLAIM).items()
         others = tuple(holders(claims, runners.running, self._ground.places)) if claims else ()
@@ -382,13 +370,15 @@ class LiveReader:
         snapshot = Snapshot(
             fabric=self._ground.fabric,
             running=(*runners.running, *others) if others else runners.running,
-            gangs=tuple(draft.gang for draft in drafts),
+            gangs=gangs,
             config=self._config,
             now=now,
         )
-        snapshot.take_used(used_with(self._standing.used, others))
-        arrivals = self._standing.arrivals
-        return LiveReading(snapshot, self._problems(report), self._waiting.facts, runners, arrivals)
+        snapshot.take_used(used_with(standing.used, others))
+        waiting = self._waiting
+        snapshot.take_gangs(by_key, waiting.namespaces, waiting.any_demands)
+        problems, facts = self._problems(report), self._waiting.facts
+        return LiveReading(snapshot, problems, facts, runners, standing.arrivals)
 
     def _attached(self) -> Mapping[str, tuple[RunningPod, ...]]:
         """Node -> stand-ins for the volumes there that count with no pod."""
@@ -399,15 +389,6 @@ class LiveReader:
         return attached.stand_ins(
             ObjectView(self._bodies, Report()), lambda node: dict(limits.on(node))
         )
-
-    def _keep_changed_by_others(self, drafts: Iterable[Draft]) -> None:
-        """Let a gang to which others do the same as in the last reading stay the same object."""
-        known, self._changed_by_others = self._changed_by_others, {}
-        for draft in drafts:
-            gang = draft.gang
-            if gang is not draft.as_read:
-                old = known.get(gang.key)
-                draft.gang = self._changed_by_others[gang.key] = old if old == gang else gang
 
     def _problems(self, report: Report) -> tuple[Problem, ...]:
         """All problems, those of gangs side by side in `report`."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from operator import attrgetter
 
-from fourleaf.model.gang import GangKey
+from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.readers.gangs.drafts import Draft
 from fourleaf.model.readers.live.reading import GangFacts, facts_of
 
@@ -21,6 +22,10 @@ class WaitingGangs:
 
     def __init__(self) -> None:
         self._in_order: list[Draft] = []
+        self._gangs: dict[GangKey, Gang] = {}
+        self._namespaces: Counter[str] = Counter()
+        self._minding: set[GangKey] = set()
+        self._demanding: set[GangKey] = set()
         self._facts: dict[GangKey, GangFacts] = {}
         self._given: Mapping[GangKey, GangFacts] | None = None
 
@@ -28,6 +33,26 @@ class WaitingGangs:
     def in_order(self) -> list[Draft]:
         """All drafts in natural order, to be read and not to be changed."""
         return self._in_order
+
+    @property
+    def gangs(self) -> dict[GangKey, Gang]:
+        """The gangs as read by their keys, to be kept."""
+        return dict(self._gangs)
+
+    @property
+    def namespaces(self) -> frozenset[str]:
+        """The namespaces of the gangs."""
+        return frozenset(self._namespaces)
+
+    @property
+    def any_minds_others(self) -> bool:
+        """Whether more than a gang itself decides about any of them."""
+        return bool(self._minding)
+
+    @property
+    def any_demands(self) -> bool:
+        """Whether any demands more of its devices than their number."""
+        return bool(self._demanding)
 
     @property
     def facts(self) -> Mapping[GangKey, GangFacts]:
@@ -49,8 +74,22 @@ class WaitingGangs:
             for draft in now:
                 insort(self._in_order, draft, key=_order)
         for draft in before:
-            del self._facts[draft.gang.key]
+            key = draft.gang.key
+            del self._facts[key], self._gangs[key]
+            self._namespaces[key.namespace] -= 1
+            if not self._namespaces[key.namespace]:
+                del self._namespaces[key.namespace]
+            self._minding.discard(key)
+            self._demanding.discard(key)
             self._given = None
+        for draft in now:
+            key = draft.gang.key
+            self._gangs[key] = draft.as_read
+            self._namespaces[key.namespace] += 1
+            if draft.concerns_others or draft.minds_others or draft.prefers_by_others:
+                self._minding.add(key)
+            if draft.as_read.demanding:
+                self._demanding.add(key)
         self.renew(now)
 
     def renew(self, drafts: Iterable[Draft]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from fourleaf.k8s_bridge.reporting import audit as audit_module
 from fourleaf.k8s_bridge.reporting.audit import STDOUT, Audit, audit_to, canonical, digest
 from fourleaf.model.fabric import AdjacencyKind
 from fourleaf.model.gang import GangKey
@@ -81,6 +82,21 @@ def test_the_same_reason_is_written_once_however_often_it_is_given() -> None:
     assert said == [2, 0, 0]
     audit.decided("1-3", 1, snapshot, small.plan(snapshot, {"a": ["a0"]}))
     assert audit.decided("1-4", 1, snapshot, small.plan(snapshot, {})) == 2
+
+
+def test_many_lines_are_written_bit_by_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two gangs, a line at once: the second one is written next, as of its cycle."""
+    monkeypatch.setattr(audit_module, "MOST_LINES", 1)
+    lines: list[str] = []
+    audit = Audit(lines.append, VirtualClock())
+    assert audit.decided("1-1", 1, world(), small.plan(world(), {})) == 1
+    assert audit.is_behind
+    assert audit.write_more() == 1
+    assert audit.write_more() == 0
+    assert not audit.is_behind
+    said = [json.loads(line) for line in lines]
+    assert [one["gang"] for one in said] == ["ml/a", "ml/b"]
+    assert {one["cycle_id"] for one in said} == {"1-1"}
 
 
 def test_a_commit_that_did_not_take_is_no_placement() -> None:

@@ -8,7 +8,12 @@ import pytest
 
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.reporting.after_cycle import AfterCycle, after_cycle
-from fourleaf.k8s_bridge.reporting.conditions.pod_scheduled import REMIND_SECONDS, RETELL_SECONDS
+from fourleaf.k8s_bridge.reporting.conditions import pod_scheduled
+from fourleaf.k8s_bridge.reporting.conditions.pod_scheduled import (
+    LOOK_SECONDS,
+    REMIND_SECONDS,
+    RETELL_SECONDS,
+)
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from tests import small
@@ -203,3 +208,46 @@ def test_an_old_reason_is_recalled_before_the_api_forgets_the_event() -> None:
         assert [event.key for event in events(again.outgoing)] == [
             event.key for event in events(news.outgoing)
         ]
+
+
+def test_of_a_long_queue_only_what_is_new_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A condition that was not written is asked for again at the next look at all of them."""
+    monkeypatch.setattr(pod_scheduled, "LONG_QUEUE", 1)
+    pairs = [small.gang(name, 1) for name in "ab"]
+    bodies = [body for one in pairs for body in pods_of(one)]
+    before = facts(pairs, bodies)
+    news = first(before)
+    assert len(statuses(news.outgoing)) == 2
+    again = after_cycle(news.reported, replace(before, now=NOW + 1))
+    assert again.outgoing == ()
+    # A third one comes, and the first has gone.
+    more = [pairs[1], small.gang("c", 1)]
+    changed = facts(more, [*bodies, *pods_of(more[1])], now=NOW + 2)
+    kept = replace(before.plan, waiting=(before.plan.waiting[1], changed.plan.waiting[1]))
+    third = after_cycle(again.reported, replace(changed, plan=kept))
+    assert [one.target.name for one in statuses(third.outgoing)] == ["c-0-0"]
+    assert [one.name for one in third.reported.gangs] == ["b", "c"]
+    last = after_cycle(third.reported, replace(changed, plan=kept, now=NOW + LOOK_SECONDS))
+    assert [one.target.name for one in statuses(last.outgoing)] == ["b-0-0", "c-0-0"]
+
+
+def test_much_that_is_new_is_told_bit_by_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five gangs, two at once; one that was told before and has gone is forgotten."""
+    monkeypatch.setattr(pod_scheduled, "LONG_QUEUE", 1)
+    monkeypatch.setattr(pod_scheduled, "MOST_AT_ONCE", 2)
+    gangs = [small.gang(name, 1) for name in "abcde"]
+    now = facts(gangs, [body for one in gangs for body in pods_of(one)])
+    told, reported = [], Reported()
+    for _ in range(3):
+        news = after_cycle(reported, now)
+        told.append([one.target.name for one in statuses(news.outgoing)])
+        reported = news.reported
+    assert told == [["a-0-0", "b-0-0"], ["c-0-0", "d-0-0"], ["e-0-0"]]
+    assert not reported.untold
+    # All have another answer; of the three that are not told at once, two go meanwhile.
+    other = facts(gangs, [], now=NOW + 1)
+    reported = after_cycle(reported, other).reported
+    assert [one.name for one in reported.untold] == ["c", "d", "e"]
+    left = replace(other, plan=replace(other.plan, waiting=other.plan.waiting[:3]))
+    reported = after_cycle(reported, left).reported
+    assert [one.name for one in reported.gangs] == ["a", "b", "c"]

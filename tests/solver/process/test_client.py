@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
+from fourleaf.model.config.spec import Batch
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.plan import Plan, PlanStatus, Stage
 from fourleaf.model.reasons.kinds import ReasonKind
@@ -193,6 +194,25 @@ def test_proof_does_not_wait_for_the_greedy_plan() -> None:
     with SolverClient(WORKER, steps(greedy=endless)) as client:
         assert client.plan(snapshot("a")).status is PlanStatus.OPTIMAL
     assert errands_end()
+
+
+def test_who_is_not_in_the_batch_takes_none_of_the_workers_time() -> None:
+    """Of three gangs one is in the batch: it alone is asked about, and all three are answered."""
+    asked: list[int] = []
+
+    def explained(state: Snapshot, plan: Plan, *_: object) -> Plan:
+        asked.append(len(state.gangs))
+        return plan
+
+    world = snapshot("a", "b", "c")
+    spec = world.config.spec.model_copy(update={"batch": Batch(size=1)})
+    world = replace(world, config=world.config.model_copy(update={"spec": spec}))
+    with SolverClient(WORKER, steps(explain=explained)) as client:
+        plan = client.plan(world)
+    assert asked == [1]
+    assert [one.gang.name for one in plan.placements] == ["a"]
+    waiting = [(one.gang.name, one.reason.kind) for one in plan.waiting]
+    assert waiting == [("b", ReasonKind.NOT_IN_BATCH), ("c", ReasonKind.NOT_IN_BATCH)]
 
 
 def test_second_caller_is_not_kept_waiting(client: SolverClient) -> None:

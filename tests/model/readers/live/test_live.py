@@ -399,6 +399,20 @@ def test_a_gang_that_others_hold_stays_the_same_object_and_is_no_arrival() -> No
     assert [old is new for old, new in pairs] == [True, True]
 
 
+def test_a_gang_is_what_was_read_of_it_once_no_other_minds_it() -> None:
+    """A pod that runs repels it from its node; where that has ended, it may go there again."""
+    made = reader(node("n1"), pod("w", labels={"app": "web"}))
+    alone = made.reading(NOW).snapshot
+    tell(made, repelling("r") | {"spec": repelling("r")["spec"] | {"nodeName": "n1"}})
+    beside = made.reading(NOW).snapshot
+    assert beside.gangs != alone.gangs
+    assert beside.gangs_by_key == {beside.gangs[0].key: beside.gangs[0]}
+    made.remove("", "Pod", "ml", "r")
+    after = made.reading(NOW).snapshot
+    assert after.gangs == alone.gangs
+    assert after.gangs_by_key == alone.gangs_by_key
+
+
 def test_a_reading_tells_all_that_was_taken_in_before() -> None:
     """To ask for arrivals makes no reading, and takes nothing from the next one."""
     made = reader(node("n1"), pod("runs", nodeName="n1"))
