@@ -85,6 +85,15 @@ SchedulerNames = Annotated[
 ConfigNamespace = Annotated[
     str, typer.Option(metavar="NAMESPACE", help="Where topology-scheduler-config is.")
 ]
+SchedulerNamespace = Annotated[
+    str | None,
+    typer.Option(
+        envvar="FOURLEAF_NAMESPACE",
+        metavar="NAMESPACE",
+        help="Where the scheduler and its config are; without it, where its Lease is found.",
+        autocompletion=completion.namespaces,
+    ),
+]
 GangNamespace = Annotated[
     str | None,
     typer.Option(
@@ -126,7 +135,7 @@ Seed = Annotated[
     int | None,
     typer.Option(metavar="N", min=0, max=2147483647, help="Seed, instead of the config's."),
 ]
-GANG_HELP = "Its name, or namespace/name."
+GANG_HELP = "Its name, namespace/name, or a pod or owner of it: pod/NAME, job/NAME."
 Gang = Annotated[
     str, typer.Argument(metavar="GANG", help=GANG_HELP, autocompletion=completion.gangs)
 ]

@@ -10,15 +10,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fourleaf.cli.cluster.connection import own_namespace, refused
+from fourleaf.cli.cluster.scheduler_namespace import INSTALLED_NAMESPACE
 
 if TYPE_CHECKING:
     from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
     from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.extensions import Extensions
     from fourleaf.model.problems import Problem
-
-INSTALLED_NAMESPACE = "fourleaf-system"
-"""Where the manifests of this repository put the scheduler."""
 
 
 @dataclass(frozen=True, slots=True)

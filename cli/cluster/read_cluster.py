@@ -15,6 +15,7 @@ from fourleaf.cli.cluster.config_in_force import (
     read_config_in_force,
 )
 from fourleaf.cli.cluster.connection import connected, named, refused
+from fourleaf.cli.cluster.scheduler_namespace import scheduler_namespace
 
 if TYPE_CHECKING:
     from fourleaf.k8s_bridge.cluster.kinds import Kind
@@ -31,16 +32,20 @@ CLUSTER = "cluster"
 
 @dataclass(frozen=True, slots=True)
 class ClusterAccess:
-    """How to get at a cluster, and where the scheduler's config is."""
+    """How to get at a cluster, and where its scheduler is: where it is found, if not given."""
 
     kubeconfig: str | None = None
     context: str | None = None
-    config_namespace: str = "kube-system"
+    scheduler_namespace: str | None = None
 
     @property
     def name(self) -> str:
         """What messages call the cluster."""
         return named(self.kubeconfig)
+
+    async def home(self, cluster: Cluster) -> str:
+        """The namespace of the scheduler and its config. Raises `BadInput`; see the function."""
+        return self.scheduler_namespace or await scheduler_namespace(cluster, self.name)
 
     def ask(self, work: Callable[[Cluster], Coroutine[Any, Any, T]]) -> T:
         """What `work` comes to on a client of the cluster. Raises `BadInput` without one."""
@@ -57,13 +62,14 @@ class Live:
     """What a cluster held at `now` (seconds since the epoch), each object with its kind.
 
     `leases` are records of the scheduler, where they were asked for. Among the objects is the
-    config in force, which `config` tells the source of.
+    config in force, which `config` tells the source of. `home` is the scheduler's namespace.
     """
 
     objects: tuple[Body, ...]
     now: float
     leases: tuple[Body, ...] = ()
     config: ConfigInForce = NO_CONFIG
+    home: str = ""
 
     def reading(
         self, given: Sequence[Source] = (), config: SchedulerConfig | None = None
@@ -79,15 +85,15 @@ class Live:
         return read_beside(CLUSTER, self.objects, given, self.now, config, whole=True)
 
 
-def observe(reach: ClusterAccess, leases_in: str | None = None) -> Live:
-    """Read the cluster once, with the scheduler's Leases of the namespace `leases_in`.
+def observe(reach: ClusterAccess, with_leases: bool = False) -> Live:
+    """Read the cluster once, with the scheduler's records where asked for.
 
     Raises `BadInput` where it cannot be reached or does not let us.
     """
-    return reach.ask(lambda cluster: read_live(cluster, reach, leases_in))
+    return reach.ask(lambda cluster: read_live(cluster, reach, with_leases))
 
 
-async def read_live(cluster: Cluster, reach: ClusterAccess, leases_in: str | None = None) -> Live:
+async def read_live(cluster: Cluster, reach: ClusterAccess, with_leases: bool = False) -> Live:
     """What `cluster` holds now; see `observe`. Kinds that it does not serve are left out."""
     from fourleaf.k8s_bridge.cluster.errors import ClusterError
     from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES, NODES
@@ -103,17 +109,18 @@ async def read_live(cluster: Cluster, reach: ClusterAccess, leases_in: str | Non
     selections = dict.fromkeys(map(selection_of, WATCHED_KINDS))
     in_force, table = NO_CONFIG, BUILT_IN_OWNER_KINDS
     config: list[Body] | ClusterError
+    home = await reach.home(cluster)
     try:
-        in_force = await read_config_in_force(cluster, reach.name, reach.config_namespace)
+        in_force = await read_config_in_force(cluster, reach.name, home)
         config = list(in_force.objects)
         table = merged(_owner_kinds(config)).table
     except ClusterError as error:
         config = error
     selections |= dict.fromkeys(owner_selections(table))
     asked = [(one.kinds, _first(cluster, one.kinds)) for one in selections]
-    if leases_in is not None:
+    if with_leases:
         every = (PAGES, GANGS, RELOCATIONS)
-        records = (_labelled(cluster, LEASES, leases_in, labels) for labels in every)
+        records = (_labelled(cluster, LEASES, home, labels) for labels in every)
         asked.extend(((LEASES,), one) for one in records)
     answers = await asyncio.gather(*(one for _, one in asked), return_exceptions=True)
     problems: list[Problem] = []
@@ -135,7 +142,8 @@ async def read_live(cluster: Cluster, reach: ClusterAccess, leases_in: str | Non
     if not any(body["kind"] == NODES.name for body in found):
         advice = "Check that the context is the one you mean."
         raise bad_input(reach.name, "the cluster has no node", advice, about="Node")
-    return Live(tuple(without_idle_owners(CLUSTER, found)), time.time(), tuple(leases), in_force)
+    objects = tuple(without_idle_owners(CLUSTER, found))
+    return Live(objects, time.time(), tuple(leases), in_force, home)
 
 
 async def _first(cluster: Cluster, kinds: Sequence[Kind]) -> list[Body]:

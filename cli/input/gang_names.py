@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.input.not_a_gang import Said, not_a_gang
+from fourleaf.cli.input.pasted_names import gangs_of, kind_of
 
 if TYPE_CHECKING:
     from fourleaf.model.gang import GangKey
@@ -16,13 +17,19 @@ NEAR_NAMES = 3
 
 
 def find_gang(reading: InputReading, text: str, namespace: str | None, where: str) -> GangKey:
-    """The gang of `where` that `text` names. Raises `BadInput` where none or several do."""
+    """The gang of `where` that `text` names, or to which the object belongs that it names.
+
+    Raises `BadInput` where none or several do.
+    """
     snapshot = reading.snapshot
-    space, _, name = text.rpartition("/")
-    space = space or namespace or ""
+    first, _, name = text.rpartition("/")
     known = {gang.key for gang in snapshot.gangs}
     known |= {pod.gang for pod in snapshot.running if pod.ours and pod.gang is not None}
+    space = first or namespace or ""
     found = sorted(key for key in known if key.name == name and space in ("", key.namespace))
+    found = found or gangs_of(reading, space, "", name)
+    if not found and first:
+        found = gangs_of(reading, namespace or "", kind_of(first), name)
     if len(found) == 1:
         return found[0]
     there = None if found else not_a_gang(reading, space, name)

@@ -150,7 +150,7 @@ async def read_objects(cluster: Cluster, reach: ClusterAccess) -> list[Body]:
             found += typed(kind, answer.items)
     if problems:
         raise BadInput([one for one in problems if not one.object][:1] or problems)
-    return found + await config_objects(cluster, reach.name, reach.config_namespace)
+    return found + await config_objects(cluster, reach.name, await reach.home(cluster))
 
 
 def carriers() -> tuple[Kind, ...]:

@@ -12,12 +12,12 @@ from fourleaf.cli.maps.show import MapFormat, check_lines, show_map
 from fourleaf.cli.maps.source import need_maps, need_nodes, put_map, scene_of, wanted_of
 from fourleaf.cli.options import (
     Apply,
-    ConfigNamespace,
     Context,
     Kubeconfig,
     Output,
     OutputFormat,
     PlanFiles,
+    SchedulerNamespace,
 )
 from fourleaf.cli.output.console import (
     EXIT_BAD_INPUT,
@@ -68,7 +68,7 @@ def generate(
     ] = False,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
-    config_namespace: ConfigNamespace = "kube-system",
+    scheduler_namespace: SchedulerNamespace = None,
     output: MapOutput = MapFormat.TABLE,
 ) -> None:
     """Make a device map from the ready GPU nodes.
@@ -82,7 +82,7 @@ def generate(
     from fourleaf.model.device_maps.generate import DeviceRequest, NotEnough, generate_map
 
     scene = scene_of(
-        ClusterAccess(kubeconfig, context, config_namespace), files, wanted_of(None, None)
+        ClusterAccess(kubeconfig, context, scheduler_namespace), files, wanted_of(None, None)
     )
     need_nodes(scene)
     try:
@@ -117,7 +117,7 @@ def check(
     namespace: Where = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
-    config_namespace: ConfigNamespace = "kube-system",
+    scheduler_namespace: SchedulerNamespace = None,
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Check device maps in use: that of one object, or all of them.
@@ -130,7 +130,7 @@ def check(
     from fourleaf.model.device_maps.check import check_map
 
     wanted = wanted_of(target, namespace)
-    scene = scene_of(ClusterAccess(kubeconfig, context, config_namespace), files, wanted)
+    scene = scene_of(ClusterAccess(kubeconfig, context, scheduler_namespace), files, wanted)
     need_nodes(scene)
     need_maps(scene, wanted)
     problems = [one for stated in scene.maps for one in check_map(stated, scene.ground)]
@@ -169,7 +169,7 @@ def fix(
     apply: Apply = False,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
-    config_namespace: ConfigNamespace = "kube-system",
+    scheduler_namespace: SchedulerNamespace = None,
     output: MapOutput = MapFormat.TABLE,
 ) -> None:
     """Replace the nodes of a device map that are gone by ready ones of the same pool.
@@ -184,7 +184,7 @@ def fix(
     if files and apply:
         raise typer.BadParameter("nothing can be changed in files", param_hint="--apply")
     wanted = wanted_of(target, namespace)
-    reach = ClusterAccess(kubeconfig, context, config_namespace)
+    reach = ClusterAccess(kubeconfig, context, scheduler_namespace)
     scene = scene_of(reach, files, wanted)
     need_nodes(scene)
     need_maps(scene, wanted)

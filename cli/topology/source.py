@@ -98,5 +98,5 @@ async def read_objects(cluster: Cluster, reach: ClusterAccess) -> list[Body]:
         listing = await cluster.list(NODES)
     except ClusterError as error:
         raise BadInput([refused(error, reach.name, "list", NODES)]) from error
-    config = await config_objects(cluster, reach.name, reach.config_namespace)
+    config = await config_objects(cluster, reach.name, await reach.home(cluster))
     return typed(NODES, listing.items) + config

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
-from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig
+from fourleaf.cli.options import Context, Kubeconfig, SchedulerNamespace
 from fourleaf.cli.output.console import EXIT_BAD_INPUT, EXIT_OK, EXIT_PENDING, write
 from fourleaf.cli.output.documents import write_document
 from fourleaf.cli.topology.options import (
@@ -89,7 +89,7 @@ def check(
     from_: From = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
-    config_namespace: ConfigNamespace = "kube-system",
+    scheduler_namespace: SchedulerNamespace = None,
     output: Annotated[
         CheckFormat, typer.Option("-o", "--output", help="How to print findings.")
     ] = CheckFormat.TABLE,
@@ -103,7 +103,7 @@ def check(
     from fourleaf.model.config.spec import API_VERSION
     from fourleaf.model.topology_import.check import check_description
 
-    reach = ClusterAccess(kubeconfig, context, config_namespace)
+    reach = ClusterAccess(kubeconfig, context, scheduler_namespace)
     one = description_of(source, from_, flat=True) if source else live_description(reach)
     found = check_description(one)
     if output is CheckFormat.TABLE:
@@ -137,7 +137,7 @@ def apply(
     ] = False,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
-    config_namespace: ConfigNamespace = "kube-system",
+    scheduler_namespace: SchedulerNamespace = None,
     output: Annotated[
         CheckFormat, typer.Option("-o", "--output", help="How to print the change.")
     ] = CheckFormat.TABLE,
@@ -167,7 +167,7 @@ def apply(
     described = description_of(source, from_)
     if prune:
         refuse_to_prune(described)
-    reach = ClusterAccess(kubeconfig, context, config_namespace)
+    reach = ClusterAccess(kubeconfig, context, scheduler_namespace)
     inventory = live_inventory(reach)
     nodes, config = known_nodes(inventory), read_config(inventory).config.spec.topology
     one, match = matched(described, nodes)

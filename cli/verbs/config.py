@@ -14,11 +14,11 @@ from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.input.files import need_terms, open_files
 from fourleaf.cli.options import (
     Answer,
-    ConfigNamespace,
     Context,
     Kubeconfig,
     MaybeFiles,
     OutputFormat,
+    SchedulerNamespace,
 )
 from fourleaf.cli.output import console
 from fourleaf.cli.output.console import print_problems
@@ -46,12 +46,12 @@ def show(
     defaults: Defaults = False,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
-    config_namespace: ConfigNamespace = "kube-system",
+    scheduler_namespace: SchedulerNamespace = None,
     output: Answer = OutputFormat.YAML,
 ) -> None:
     """Print the config in force, defaults included, as YAML; a table has a line for each field."""
     config, source = configured(
-        files, defaults, ClusterAccess(kubeconfig, context, config_namespace)
+        files, defaults, ClusterAccess(kubeconfig, context, scheduler_namespace)
     )
     document = plain(config.model_dump(by_alias=True, exclude_none=True))
     if for_people(output):
@@ -89,7 +89,7 @@ def validate(
     defaults: Defaults = False,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
-    config_namespace: ConfigNamespace = "kube-system",
+    scheduler_namespace: SchedulerNamespace = None,
     output: Answer = OutputFormat.TABLE,
 ) -> None:
     """Check the config. Exit code: 0 it is valid, 2 it is not.
@@ -102,7 +102,7 @@ def validate(
     if files or defaults:
         config, source = read_given(files, defaults)
     else:
-        in_force = asked(ClusterAccess(kubeconfig, context, config_namespace))
+        in_force = asked(ClusterAccess(kubeconfig, context, scheduler_namespace))
         need_valid(in_force)
         config, source = in_cluster(in_force)
     need_terms(config, source, load_extensions())
@@ -119,7 +119,7 @@ def explain(
     defaults: Defaults = False,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
-    config_namespace: ConfigNamespace = "kube-system",
+    scheduler_namespace: SchedulerNamespace = None,
     output: Answer = OutputFormat.TABLE,
 ) -> None:
     """Print what every weight means and what it comes to for each kind of gang."""
@@ -128,7 +128,7 @@ def explain(
     from fourleaf.cli.render.weights import weights_document, weights_view
 
     config, source = configured(
-        files, defaults, ClusterAccess(kubeconfig, context, config_namespace)
+        files, defaults, ClusterAccess(kubeconfig, context, scheduler_namespace)
     )
     tell(
         lambda: weights_document(config.spec, source),
@@ -185,7 +185,7 @@ async def _asked(cluster: Cluster, reach: ClusterAccess) -> ConfigInForce:
     from fourleaf.model.problems import BadInput
 
     try:
-        return await read_config_in_force(cluster, reach.name, reach.config_namespace)
+        return await read_config_in_force(cluster, reach.name, await reach.home(cluster))
     except ClusterError as error:
         raise BadInput([refused(error, reach.name, "get", CONFIG_MAPS)]) from error
 

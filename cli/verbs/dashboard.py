@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fourleaf.cli.cluster.addresses import HEALTH_OPTION, address, health_address, on_signal, taken
-from fourleaf.cli.cluster.connection import connected, named, own_namespace
+from fourleaf.cli.cluster.connection import connected
+from fourleaf.cli.cluster.read_cluster import ClusterAccess
+from fourleaf.cli.cluster.scheduler_namespace import OPTION
 from fourleaf.cli.input.files import moment, open_files
 from fourleaf.cli.options import (
-    ConfigNamespace,
     Context,
     HealthListen,
     Kubeconfig,
-    Namespace,
     Now,
+    SchedulerNamespace,
 )
 from fourleaf.cli.output.console import write
 
@@ -34,8 +35,7 @@ TRUSTED = ("127.0.0.0/8", "::1/128")
 def dashboard(
     kubeconfig: Kubeconfig = None,
     context: Context = None,
-    config_namespace: ConfigNamespace = "kube-system",
-    namespace: Namespace = None,
+    scheduler_namespace: SchedulerNamespace = None,
     snapshot: Annotated[
         list[str] | None,
         typer.Option(
@@ -108,8 +108,9 @@ def dashboard(
             f"'{host}' can be reached from elsewhere: give --token-file or --auth-header too",
             param_hint="--listen",
         )
-    if snapshot and (context or namespace):
-        raise typer.BadParameter("goes with no --snapshot", param_hint="--context or --namespace")
+    if snapshot and (context or scheduler_namespace):
+        hint = f"--context or {OPTION}"
+        raise typer.BadParameter("goes with no --snapshot", param_hint=hint)
     allow_more_open_files()
     set_up_logs()
     names = tuple(one.lower() for one in name or ())
@@ -119,8 +120,7 @@ def dashboard(
     if snapshot:
         asyncio.run(_files(snapshot, moment(now), options))
     else:
-        reach = kubeconfig, context, namespace or own_namespace(), config_namespace
-        asyncio.run(_live(*reach, options))
+        asyncio.run(_live(ClusterAccess(kubeconfig, context, scheduler_namespace), options))
 
 
 def _access(token_file: Path | None, header: str | None, proxies: list[str] | tuple[()]) -> Access:
@@ -153,19 +153,13 @@ async def _files(paths: list[str], now: float | None, options: DashboardOptions)
     await _until_stopped(FileSource(", ".join(paths), open_files(paths), now), options)
 
 
-async def _live(
-    kubeconfig: str | None,
-    context: str | None,
-    namespace: str,
-    config_namespace: str,
-    options: DashboardOptions,
-) -> None:
+async def _live(reach: ClusterAccess, options: DashboardOptions) -> None:
     from fourleaf.dashboard.sources.live_cluster import LiveSource
     from fourleaf.k8s_bridge.runtime.clock import SystemClock
 
-    async with connected(kubeconfig, context) as cluster:
-        name = context or named(kubeconfig)
-        source = LiveSource(name, cluster, SystemClock(), namespace, config_namespace)
+    async with connected(reach.kubeconfig, reach.context) as cluster:
+        home = await reach.home(cluster)
+        source = LiveSource(reach.context or reach.name, cluster, SystemClock(), home, home)
         await _until_stopped(source, options)
 
 

@@ -18,13 +18,13 @@ from fourleaf.cli.logs import log_to_stderr
 from fourleaf.cli.options import (
     Answer,
     Apply,
-    ConfigNamespace,
     Context,
     DryRun,
     Kubeconfig,
     Now,
     OutputFormat,
     PlanFiles,
+    SchedulerNamespace,
 )
 from fourleaf.cli.output.console import glyphs, print_problems, write
 from fourleaf.cli.output.documents import tell
@@ -48,7 +48,7 @@ def defrag(
     apply: Apply = False,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
-    config_namespace: ConfigNamespace = "kube-system",
+    scheduler_namespace: SchedulerNamespace = None,
     output: Answer = OutputFormat.TABLE,
     now: Now = None,
 ) -> None:
@@ -68,7 +68,7 @@ def defrag(
     if apply and moves is not None:
         advice = "is for dry runs; the scheduler keeps to defragmentation.movesPerHour"
         raise typer.BadParameter(advice, param_hint="--moves")
-    reach = ClusterAccess(kubeconfig, context, config_namespace)
+    reach = ClusterAccess(kubeconfig, context, scheduler_namespace)
     if apply:
         reach.ask(lambda cluster: ask(cluster, reach, datetime.now(UTC)))
         write("asked; the scheduler looks for moves now, where none are under way")
@@ -108,7 +108,7 @@ async def ask(cluster: Cluster, reach: ClusterAccess, when: datetime) -> None:
     from fourleaf.model.config.spec import CONFIG_MAP
     from fourleaf.model.problems import BadInput
 
-    target = Target(reach.config_namespace, CONFIG_MAP)
+    target = Target(await reach.home(cluster), CONFIG_MAP)
     stamp = when.strftime("%Y-%m-%dT%H:%M:%SZ")
     try:
         await cluster.patch(CONFIG_MAPS, target, {"metadata": {"annotations": {DEFRAGMENT: stamp}}})
@@ -116,7 +116,7 @@ async def ask(cluster: Cluster, reach: ClusterAccess, when: datetime) -> None:
         message = "does not exist, and is where the scheduler is asked"
         advice = (
             "Create it with your config (`fourleaf config show` prints one under which nothing "
-            "changes), or name its namespace with --config-namespace."
+            "changes), or name its namespace with --scheduler-namespace."
         )
         raise bad_input(reach.name, message, advice, about=f"ConfigMap {target}") from error
     except ClusterError as error:

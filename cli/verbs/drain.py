@@ -16,12 +16,12 @@ from fourleaf.cli.logs import log_to_stderr
 from fourleaf.cli.options import (
     Answer,
     Apply,
-    ConfigNamespace,
     Context,
     DryRun,
     Kubeconfig,
     OutputFormat,
     PlanFiles,
+    SchedulerNamespace,
 )
 from fourleaf.cli.output.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems, write
 from fourleaf.cli.output.documents import for_people, tell, write_document
@@ -55,7 +55,7 @@ def drain(
     ] = False,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
-    config_namespace: ConfigNamespace = "kube-system",
+    scheduler_namespace: SchedulerNamespace = None,
     output: Answer = OutputFormat.TABLE,
 ) -> None:
     """Empty nodes, with the fewest moves.
@@ -76,7 +76,7 @@ def drain(
         )
     if files and (apply or undo):
         raise typer.BadParameter("nothing can be changed in files", param_hint="-f")
-    reach = ClusterAccess(kubeconfig, context, config_namespace)
+    reach = ClusterAccess(kubeconfig, context, scheduler_namespace)
     if apply or undo:
         changed = reach.ask(lambda cluster: _changed(cluster, reach, places, undo, end_jobs))
         _show_changed(changed, undo, output)

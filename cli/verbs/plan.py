@@ -16,7 +16,6 @@ from fourleaf.cli.input.files import moment
 from fourleaf.cli.input.plan_input import Input, planned
 from fourleaf.cli.logs import log_to_stderr
 from fourleaf.cli.options import (
-    ConfigNamespace,
     Context,
     Interval,
     Kubeconfig,
@@ -25,6 +24,7 @@ from fourleaf.cli.options import (
     Output,
     OutputFormat,
     PlanFiles,
+    SchedulerNamespace,
     Seed,
     TimeLimit,
     Watch,
@@ -45,7 +45,7 @@ def plan(
     live: Live = False,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
-    config_namespace: ConfigNamespace = "kube-system",
+    scheduler_namespace: SchedulerNamespace = None,
     output: Output = OutputFormat.TABLE,
     now: Now = None,
     time_limit: TimeLimit = None,
@@ -84,7 +84,7 @@ def plan(
     gc.disable()
     with solver() as client:
         log_to_stderr()
-        reach = ClusterAccess(kubeconfig, context, config_namespace)
+        reach = ClusterAccess(kubeconfig, context, scheduler_namespace)
         given = Input(reach, files or (), live, at, time_limit, seed)
         if what_if:
             from fourleaf.cli.verbs.what_if import compared, tell_comparison

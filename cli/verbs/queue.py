@@ -16,7 +16,6 @@ from fourleaf.cli.input.files import moment, need_terms, reading_of
 from fourleaf.cli.logs import log_to_stderr
 from fourleaf.cli.options import (
     Answer,
-    ConfigNamespace,
     Context,
     GangNamespace,
     Interval,
@@ -24,6 +23,7 @@ from fourleaf.cli.options import (
     Now,
     OutputFormat,
     PlanFiles,
+    SchedulerNamespace,
     Server,
     Watch,
 )
@@ -46,8 +46,11 @@ def queue(
     files: PlanFiles = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
-    config_namespace: ConfigNamespace = "kube-system",
+    scheduler_namespace: SchedulerNamespace = None,
     namespace: GangNamespace = None,
+    all_namespaces: Annotated[
+        bool, typer.Option("-A", "--all-namespaces", help="Those of all namespaces: the default.")
+    ] = False,
     server: Server = None,
     output: Answer = OutputFormat.TABLE,
     start: Annotated[
@@ -67,8 +70,10 @@ def queue(
     """
     if server and (start or files):
         raise typer.BadParameter("goes with neither --start nor -f", param_hint="--server")
+    if namespace and all_namespaces:
+        raise typer.BadParameter("goes with no -n", param_hint="--all-namespaces")
     need_anew(files, watch)
-    reach = ClusterAccess(kubeconfig, context, config_namespace)
+    reach = ClusterAccess(kubeconfig, context, scheduler_namespace)
     with _looking(reach, files, moment(now), start) as look_there:
 
         def look() -> Look:

@@ -15,7 +15,6 @@ from fourleaf.cli.input.plan_input import Input, planned
 from fourleaf.cli.logs import log_to_stderr
 from fourleaf.cli.options import (
     Answer,
-    ConfigNamespace,
     Context,
     GangNamespace,
     Kubeconfig,
@@ -24,6 +23,7 @@ from fourleaf.cli.options import (
     Now,
     OutputFormat,
     PlanFiles,
+    SchedulerNamespace,
     Seed,
     TimeLimit,
 )
@@ -42,7 +42,7 @@ def score(
     live: Live = False,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
-    config_namespace: ConfigNamespace = "kube-system",
+    scheduler_namespace: SchedulerNamespace = None,
     namespace: GangNamespace = None,
     output: Answer = OutputFormat.TABLE,
     now: Now = None,
@@ -61,7 +61,7 @@ def score(
     at = moment(now)
     with solver() as client:
         log_to_stderr()
-        reach = ClusterAccess(kubeconfig, context, config_namespace)
+        reach = ClusterAccess(kubeconfig, context, scheduler_namespace)
         given = Input(reach, files or (), live, at, time_limit, seed)
         scores = scored(client, given, gang, namespace)
     _tell(scores, output)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fourleaf.cli.bad_input import unwritable
-from fourleaf.cli.cluster.connection import own_namespace
 from fourleaf.cli.cluster.read_cluster import ClusterAccess, observe
-from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig, Namespace
+from fourleaf.cli.options import Context, Kubeconfig, SchedulerNamespace
 from fourleaf.cli.output.console import print_problems
 from fourleaf.cli.output.text import json_text
 
@@ -24,8 +23,7 @@ STDOUT = "-"
 def snapshot(
     kubeconfig: Kubeconfig = None,
     context: Context = None,
-    config_namespace: ConfigNamespace = "kube-system",
-    namespace: Namespace = None,
+    scheduler_namespace: SchedulerNamespace = None,
     file: Annotated[
         str, typer.Option("-o", "--output", metavar="FILE", help="Where to write it; - for stdout.")
     ] = STDOUT,
@@ -37,8 +35,8 @@ def snapshot(
 
     Exit code: 0 written, 2 the cluster cannot be read or the file not be written.
     """
-    reach = ClusterAccess(kubeconfig, context, config_namespace)
-    live = observe(reach, leases_in=namespace or own_namespace())
+    reach = ClusterAccess(kubeconfig, context, scheduler_namespace)
+    live = observe(reach, with_leases=True)
     print_problems(live.config.warnings)
     text = json_text(document(live)) + "\n"
     if file == STDOUT:

@@ -8,16 +8,15 @@ from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from fourleaf.cli.cluster.connection import own_namespace, refused
+from fourleaf.cli.cluster.connection import refused
 from fourleaf.cli.cluster.read_cluster import ClusterAccess, read_live
 from fourleaf.cli.options import (
     Answer,
-    ConfigNamespace,
     Context,
     Interval,
     Kubeconfig,
-    Namespace,
     OutputFormat,
+    SchedulerNamespace,
     Server,
     Watch,
 )
@@ -38,8 +37,7 @@ GOES_ON = {"lastCycle", "cycles"}
 def status(
     kubeconfig: Kubeconfig = None,
     context: Context = None,
-    config_namespace: ConfigNamespace = "kube-system",
-    namespace: Namespace = None,
+    scheduler_namespace: SchedulerNamespace = None,
     server: Server = None,
     output: Answer = OutputFormat.TABLE,
     watch: Watch = False,
@@ -51,12 +49,12 @@ def status(
     """
     from fourleaf.cli.cluster.scheduler_server import fetch_status
 
-    reach = ClusterAccess(kubeconfig, context, config_namespace)
+    reach = ClusterAccess(kubeconfig, context, scheduler_namespace)
 
     def look() -> Document:
         if server:
             return fetch_status(server)
-        return reach.ask(lambda cluster: _observed(cluster, reach, namespace or own_namespace()))
+        return reach.ask(lambda cluster: _observed(cluster, reach))
 
     view = WatchedAnswer(look, lambda document: _tell(document, output), _code, _matters)
     present(view, output, watch, interval)
@@ -84,9 +82,9 @@ def _matters(document: Document) -> Document:
     return {**document, "leader": leader}
 
 
-async def _observed(cluster: Cluster, reach: ClusterAccess, namespace: str) -> Document:
-    live = await read_live(cluster, reach, namespace)
-    return document_of(live, await leader_of(cluster, reach, namespace))
+async def _observed(cluster: Cluster, reach: ClusterAccess) -> Document:
+    live = await read_live(cluster, reach, with_leases=True)
+    return document_of(live, await leader_of(cluster, reach, live.home))
 
 
 async def leader_of(cluster: Cluster, reach: ClusterAccess, namespace: str) -> Document:

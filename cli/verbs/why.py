@@ -13,7 +13,6 @@ from fourleaf.cli.input.gang_names import find_gang
 from fourleaf.cli.input.plan_input import Input
 from fourleaf.cli.logs import log_to_stderr
 from fourleaf.cli.options import (
-    ConfigNamespace,
     Context,
     Gang,
     GangNamespace,
@@ -23,6 +22,7 @@ from fourleaf.cli.options import (
     Now,
     OutputFormat,
     PlanFiles,
+    SchedulerNamespace,
     Watch,
 )
 from fourleaf.cli.output.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems
@@ -45,7 +45,7 @@ def why(
     live: Live = False,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
-    config_namespace: ConfigNamespace = "kube-system",
+    scheduler_namespace: SchedulerNamespace = None,
     namespace: GangNamespace = None,
     output: options.Answer = OutputFormat.TABLE,
     watch: Watch = False,
@@ -62,7 +62,9 @@ def why(
     at = moment(now)
     with solver() as client:
         log_to_stderr()
-        given = Input(ClusterAccess(kubeconfig, context, config_namespace), files or (), live, at)
+        given = Input(
+            ClusterAccess(kubeconfig, context, scheduler_namespace), files or (), live, at
+        )
 
         def look() -> Seen:
             reading = given.read()

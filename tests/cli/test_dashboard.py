@@ -41,7 +41,7 @@ def test_a_token_has_to_be_long(run: Run, tmp_path: Path) -> None:
         ("--trusted-proxy", "10.0.0.0/8"),
         ("--auth-header", "X-Forwarded-User", "--trusted-proxy", "10.0.0.1/8"),
         ("--listen", "8090"),
-        ("--namespace", "kube-system"),
+        ("--scheduler-namespace", "kube-system"),
         ("--token-file", "/nowhere/token"),
     ],
 )

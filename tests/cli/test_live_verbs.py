@@ -152,7 +152,7 @@ def test_status_for_people(stage: Stage, run: Run) -> None:
 
 def test_status_without_a_leader(stage: Stage, run: Run) -> None:
     """Where nobody holds a Lease, the exit code is 3."""
-    words = ("--kubeconfig", stage.kubeconfig, "--namespace", stage.namespace)
+    words = ("--kubeconfig", stage.kubeconfig, "--scheduler-namespace", stage.namespace)
     told = run("status", *words)
     assert told.exit_code == 3
     assert "leader      none" in told.stdout
@@ -172,7 +172,7 @@ def test_a_lapsed_lease_is_not_valid(stage: Stage, run: Run) -> None:
     with stage.plane.api() as api:
         namespace = api.new_namespace()
         api.create(f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases", body)
-    words = ("--kubeconfig", stage.kubeconfig, "--namespace", namespace, "-o", "json")
+    words = ("--kubeconfig", stage.kubeconfig, "--scheduler-namespace", namespace, "-o", "json")
     leader = asked(run("status", *words), 3)["leader"]
     assert leader["holder"] == "gone"
     assert leader["epoch"] == 7

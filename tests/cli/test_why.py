@@ -64,6 +64,24 @@ def test_a_gang_is_found_by_its_names(name: str, namespace: str | None) -> None:
     assert find_gang(known(example()), name, namespace, "the input") == MIXTRAL
 
 
+@pytest.mark.parametrize(
+    "name", ["train-1", "pod/train-1", "po/train-0", "train", "job/train", "jobs.batch/train"]
+)
+def test_a_gang_is_found_by_what_people_paste(name: str) -> None:
+    """A pod of it, or the Job that made them, by name alone or as kubectl prints them."""
+    said = {"topology.scheduler/gang": "g", "topology.scheduler/gang-size": "2"}
+    bodies = [
+        owned(pod(f"train-{i}", labels=said, annotations=said), "Job", "train") for i in (0, 1)
+    ]
+    found = read([source(node(), *bodies)], strict=False, expand=False)
+    assert find_gang(found, name, None, "the input") == GangKey("ml", "g")
+    assert find_gang(found, name, "ml", "the input") == GangKey("ml", "g")
+    with pytest.raises(BadInput):
+        find_gang(found, name, "another", "the input")
+    with pytest.raises(BadInput):
+        find_gang(found, f"statefulset/{name.rpartition('/')[2]}", None, "the input")
+
+
 def test_a_name_that_two_gangs_have() -> None:
     """Both are offered."""
     twin = replace(example().gangs[0], key=GangKey("another", example().gangs[0].key.name))
