@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.cluster.connection import own_namespace, refused
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
 
 INSTALLED_NAMESPACE = "fourleaf-system"
@@ -15,6 +18,8 @@ INSTALLED_NAMESPACE = "fourleaf-system"
 
 OPTION = "--scheduler-namespace"
 FORBIDDEN = 403
+LEFT_SECONDS = 120.0
+"""A Lease renewed so long before another one is that of a scheduler which has gone."""
 
 
 async def scheduler_namespace(cluster: Cluster, where: str) -> str:
@@ -35,15 +40,29 @@ async def scheduler_namespace(cluster: Cluster, where: str) -> str:
         if error.status != FORBIDDEN:
             raise BadInput([refused(error, where, "list", LEASES)]) from error
         found = await _usual(cluster)
-    held = [one for one in found if (one.get("spec") or {}).get("holderIdentity")]
-    homes = sorted(one["metadata"]["namespace"] for one in held or found)
+    homes = sorted(one["metadata"]["namespace"] for one in _newest(found))
     if len(homes) > 1:
         raise bad_input(
             where,
-            f"{len(homes)} schedulers have a Lease {LEADER}, in {', '.join(homes)}",
-            f"Name one with {OPTION}; delete the Lease of one that is gone for good.",
+            f"{len(homes)} schedulers lead, by their Leases {LEADER} in {', '.join(homes)}",
+            f"Name one with {OPTION}.",
         )
     return homes[0] if homes else own_namespace()
+
+
+def _newest(leases: Sequence[Body]) -> list[Body]:
+    """The Leases that are held, but for those that were left long before another was renewed."""
+    held = [one for one in leases if (one.get("spec") or {}).get("holderIdentity")]
+    last = max(map(_renewed, held), default=0.0)
+    return [one for one in held if last - _renewed(one) < LEFT_SECONDS] or list(leases)
+
+
+def _renewed(lease: Body) -> float:
+    """When it was, in seconds since the epoch."""
+    try:
+        return datetime.fromisoformat(lease["spec"]["renewTime"]).timestamp()
+    except (KeyError, TypeError, ValueError):
+        return 0.0
 
 
 async def _usual(cluster: Cluster) -> list[Body]:

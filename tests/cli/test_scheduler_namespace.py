@@ -30,13 +30,17 @@ class NoListing:
         """Nothing."""
 
 
-async def cluster_with(*held: str, left: str = "") -> MemoryCluster:
-    """A cluster in which leaders hold Leases in these namespaces, and one was given up."""
+async def cluster_with(*held: str, left: str = "", killed: str = "") -> MemoryCluster:
+    """A cluster in which leaders hold Leases in these namespaces.
+
+    One was given up where its leader `left`, and one that was `killed` has renewed no more.
+    """
     cluster = MemoryCluster()
-    for namespace in filter(None, (*held, left)):
+    for namespace in filter(None, (*held, left, killed)):
         if namespace != "kube-system":
             await add_namespace(cluster, namespace)
-        spec = {"holderIdentity": "a" if namespace in held else ""}
+        renewed = "2026-01-01T00:00:00.000000Z" if namespace == killed else "2026-01-01T00:09:00Z"
+        spec = {"holderIdentity": "" if namespace == left else "a", "renewTime": renewed}
         body = {"metadata": {"name": LEADER}, "spec": spec}
         await cluster.create(LEASES, namespace, body)
         await cluster.create(LEASES, namespace, {"metadata": {"name": "another"}, "spec": {}})
@@ -44,20 +48,23 @@ async def cluster_with(*held: str, left: str = "") -> MemoryCluster:
 
 
 @pytest.mark.parametrize(
-    ("held", "left", "home"),
+    ("held", "left", "killed", "home"),
     [
-        (("gpu",), "", "gpu"),
-        (("gpu",), "kube-system", "gpu"),
-        ((), "gpu", "gpu"),
-        ((), "", "kube-system"),
+        (("gpu",), "", "", "gpu"),
+        (("gpu",), "kube-system", "", "gpu"),
+        (("gpu",), "", "kube-system", "gpu"),
+        ((), "gpu", "", "gpu"),
+        ((), "", "gpu", "gpu"),
+        ((), "", "", "kube-system"),
     ],
-    ids=["led", "moved", "given up", "never was"],
+    ids=["leads", "moved", "another killed", "given up", "killed", "never was"],
 )
 async def test_the_scheduler_is_where_its_leader_holds_its_lease(
-    held: tuple[str, ...], left: str, home: str
+    held: tuple[str, ...], left: str, killed: str, home: str
 ) -> None:
-    """One that was given up counts where there is no other; without any it is kube-system."""
-    assert await ClusterAccess().home(await cluster_with(*held, left=left)) == home
+    """One that has gone counts where there is no other; without any it is kube-system."""
+    cluster = await cluster_with(*held, left=left, killed=killed)
+    assert await ClusterAccess().home(cluster) == home
 
 
 async def test_of_two_schedulers_one_has_to_be_named() -> None:
