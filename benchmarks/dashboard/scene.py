@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from fourleaf.k8s_bridge.cluster.memory.actors import container
+from fourleaf.k8s_bridge.runtime.api_text import reason_text
 from fourleaf.model.reasons.kinds import NearMiss, Reason, ReasonKind
-from fourleaf.model.reasons.text import sentence
 from tests.controlplane.fleet import GPU, Fleet
 
 Body = dict[str, Any]
@@ -123,7 +124,7 @@ def waiting() -> Iterator[Body]:
     full = Reason(ReasonKind.NO_FREE_CAPACITY, counts=(("needed", 8), ("free", 5)), near=(near,))
     for name, size, reason in (("llama-pretrain", 16, apart), ("reward-model", 8, full)):
         step = "it starts when vision/dino-3 ends"
-        message = f"{reason.kind.value}: {sentence(reason)}. To unblock: {step}."
+        message = reason_text(replace(reason, unblock=(step,)))
         condition = {"type": "PodScheduled", "status": "False", "message": message}
         for index in range(size):
             body = pod("ml", name, index, size, 8)

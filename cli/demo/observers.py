@@ -16,7 +16,7 @@ from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan, PlanStatus, Waiting
 from fourleaf.model.reasons.kinds import ReasonKind
-from fourleaf.model.reasons.text import cause, nearest
+from fourleaf.model.reasons.text import cause, nearest, steps
 
 PROOFS = {
     PlanStatus.OPTIMAL: "proven best",
@@ -78,8 +78,8 @@ def proof(plan: Plan) -> str:
 
 
 def lines_of(waiting: Waiting) -> list[str]:
-    """Why a gang waits, what comes nearest, and what would unblock it: a line each."""
+    """What would unblock a gang, why it waits, and what comes nearest: a line each."""
     reason = waiting.reason
     near = nearest(reason)
-    lines = [cause(reason), *([f"nearest: {near}"] if near else [])]
-    return [*lines, *(f"unblock: {step}" for step in reason.unblock)]
+    lines = [*(f"unblock: {step}" for step in steps(reason)), cause(reason)]
+    return [*lines, f"nearest: {near}"] if near else lines

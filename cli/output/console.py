@@ -47,13 +47,17 @@ def show(lines: Iterable[RenderableType]) -> None:
     """Print `lines` to standard output; in a file, no line ends in blanks."""
     console = out()
     if console.is_terminal:
-        for line in lines:
-            console.print(line)
+        _print(console, lines)
         return
     with console.capture() as capture:
-        for line in lines:
-            console.print(line)
+        _print(console, lines)
     write("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
+
+
+def _print(console: Console, lines: Iterable[RenderableType]) -> None:
+    for line in lines:
+        # Printed alone, a text forgets that it is one line.
+        console.print(line, soft_wrap=bool(getattr(line, "no_wrap", False)))
 
 
 def print_problems(problems: Iterable[Problem], to_stdout: bool = False) -> None:

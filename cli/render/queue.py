@@ -9,16 +9,20 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from fourleaf.cli.render.layout import indented
+from fourleaf.model.reasons.text import listed
 
+ROW_WIDTH = 120
+"""Characters of a row, at most, where the names in it leave room for that."""
+CUT = " ..."
 TITLES = ("gang", "priority", "pods", "GPUs", "age", "reason")
 
 
 def queue_lines(
     entries: Sequence[Mapping[str, Any]], now: float, wide: bool = False
 ) -> Iterator[RenderableType]:
-    """A row per gang and why it waits; `wide` adds what would unblock it. `now` gives the ages.
+    """A row per gang, with what would let it start, else why it waits; `now` gives the ages.
 
-    Where the entries have starts, these get a column.
+    `wide` adds lines with all of it. Where the entries have starts, these get a column.
     """
     if not entries:
         yield Text("no gang waits")
@@ -30,17 +34,35 @@ def queue_lines(
         name, *numbers, reason = row
         cells = [name.ljust(widths[0])]
         cells += [cell.rjust(width) for cell, width in zip(numbers, widths[1:-1], strict=True)]
-        line = Text("  ".join(cells), style="default" if entry else "dim")
+        style = "default" if entry else "dim"
+        line = Text("  ".join(cells), style, no_wrap=True)
         line.append(f"  {reason}", style="yellow" if entry else "dim")
+        if entry and not wide:
+            line.append(_fitting(f"  {_news(entry)}", ROW_WIDTH - len(line)))
         yield line
-        if entry:
+        if entry and wide:
+            for step in entry["unblock"]:
+                yield indented(Text(f"unblock: {step}", style="green"))
             yield indented(Text(entry["message"]))
             why = _why_unknown(entry["start"]) if "start" in entry else ""
             if why:
                 yield indented(Text(f"start unknown: {why}", style="yellow"))
-            if wide:
-                for step in entry["unblock"]:
-                    yield indented(Text(f"unblock: {step}", style="green"))
+
+
+def _news(entry: Mapping[str, Any]) -> str:
+    """What would let a gang start, where that is known; else what its start depends on, or why."""
+    if entry["unblock"]:
+        return str(entry["unblock"][0])
+    why = _why_unknown(entry["start"]) if "start" in entry else ""
+    return why or str(entry["message"])
+
+
+def _fitting(text: str, width: int) -> str:
+    """As many words of `text` as fit."""
+    if len(text) <= width:
+        return text
+    words, _, _ = text[: max(0, width - len(CUT))].rpartition(" ")
+    return words + CUT if words.strip() else ""
 
 
 def _row(entry: Mapping[str, Any], now: float) -> tuple[str, ...]:
@@ -78,8 +100,7 @@ def _why_unknown(start: Mapping[str, Any]) -> str:
         return ""
     names = start["waitsFor"]
     if names:
-        gangs = "1 gang" if len(names) == 1 else f"{len(names)} gangs"
-        return f"waits for {gangs} without a stated end: {', '.join(names)}"
+        return f"waits for gangs without a stated end: {listed(names)}"
     if not start["proven"]:
         return "the time ran out before a place was found"
     return "it would find no place even if all other gangs ended"

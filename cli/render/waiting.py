@@ -1,4 +1,4 @@
-"""Gangs that wait: why, what comes nearest, and what would let them start."""
+"""Gangs that wait: what would let them start, why, and what comes nearest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.text import Text
 
 from fourleaf.cli.render.layout import indented
 from fourleaf.model.plan import Waiting
-from fourleaf.model.reasons.text import cause, nearest
+from fourleaf.model.reasons.text import cause, nearest, steps
 
 
 def waiting_lines(waiting: Sequence[Waiting]) -> list[RenderableType]:
@@ -19,10 +19,9 @@ def waiting_lines(waiting: Sequence[Waiting]) -> list[RenderableType]:
         head = Text(str(entry.gang), style="bold")
         head.append(f"  {entry.reason.kind.value}", style="not bold yellow")
         lines.append(head)
+        lines += [indented(Text(f"unblock: {step}", style="green")) for step in steps(entry.reason)]
         lines.append(indented(Text(cause(entry.reason))))
         near = nearest(entry.reason)
         if near:
             lines.append(indented(Text(f"nearest: {near}")))
-        steps = (f"unblock: {step}" for step in entry.reason.unblock)
-        lines.extend(indented(Text(step, style="green")) for step in steps)
     return lines

@@ -7,7 +7,8 @@ from functools import lru_cache
 
 from fourleaf.model.problems import Problem
 from fourleaf.model.reasons.kinds import Reason
-from fourleaf.model.reasons.text import sentence
+from fourleaf.model.reasons.pod_condition import NEAREST, UNBLOCK
+from fourleaf.model.reasons.text import cause, nearest, steps
 
 TEXT_LIMIT_BYTES = 1024
 """How long the note of an event may be; conditions keep to it too."""
@@ -17,12 +18,13 @@ _CUT = "..."
 def reason_text(reason: Reason) -> str:
     """Why a gang waits, and what would let it start, in at most `TEXT_LIMIT_BYTES` bytes.
 
-    `KIND: sentence. To unblock: step; step.`
+    `KIND: cause. To unblock: step; step. Nearest: miss.`
     """
-    text = f"{reason.kind.value}: {sentence(reason)}"
+    text = f"{reason.kind.value}: {cause(reason)}"
     if reason.unblock:
-        steps = "; ".join(step.rstrip(".") for step in reason.unblock)
-        text = f"{text}. To unblock: {steps}"
+        text += UNBLOCK + "; ".join(step.rstrip(".") for step in steps(reason))
+    if reason.near:
+        text += NEAREST + nearest(reason)
     return clipped(text + ".")
 
 
@@ -34,11 +36,13 @@ def complaint(problem: Problem) -> str:
 
 
 def clipped(text: str, most: int = TEXT_LIMIT_BYTES) -> str:
-    """`text`, or as much of its start as fits into `most` bytes of UTF-8, whole characters."""
+    """`text`, or as much of its start as fits into `most` bytes of UTF-8: whole words, if any."""
     data = text.encode(errors="replace")
     if len(data) <= most:
         return text
-    return data[: most - len(_CUT)].decode(errors="ignore") + _CUT
+    start = data[: most - len(_CUT) - 1].decode(errors="ignore")
+    words, space, _ = start.rpartition(" ")
+    return f"{words} {_CUT}" if space else start + _CUT
 
 
 def second(moment: float) -> str:

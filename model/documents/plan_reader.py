@@ -37,7 +37,7 @@ class _Pod(_DocumentPart):
 
 class _Holder(_DocumentPart):
     node: str
-    pod: str
+    holder: str
 
 
 class _Near(_DocumentPart):
@@ -48,7 +48,7 @@ class _Near(_DocumentPart):
     holders: list[_Holder] = []
 
     def restored(self) -> NearMiss:
-        holders = tuple((holder.node, holder.pod) for holder in self.holders)
+        holders = tuple((one.node, one.holder) for one in self.holders)
         return NearMiss(self.leaf, self.free, self.needed, self.unit, holders)
 
 

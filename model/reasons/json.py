@@ -21,7 +21,7 @@ def reason_document(reason: Reason) -> dict[str, Any]:
                 "free": miss.free,
                 "needed": miss.needed,
                 "unit": miss.unit,
-                "holders": [{"node": node, "pod": pod} for node, pod in miss.holders],
+                "holders": [{"node": node, "holder": holder} for node, holder in miss.holders],
             }
             for miss in reason.near
         ],

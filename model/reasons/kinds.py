@@ -56,8 +56,8 @@ class Reason:
 class NearMiss:
     """One leaf of the location that comes closest: what is free there and who holds the rest.
 
-    `holders` are (node, running pod or placed gang) and may be cut short. Where a gang may
-    use any leaves of a spine, the spine stands in place of the leaf.
+    `holders` are (node, gang or lone pod that runs or is placed there) and may be cut short. Where
+    a gang may use any leaves of a spine, the spine stands in place of the leaf.
     """
 
     leaf: str

@@ -9,6 +9,7 @@ from typing import Any
 from fourleaf.model.reasons.kinds import ReasonKind
 
 UNBLOCK = ". To unblock: "
+NEAREST = ". Nearest: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ def parsed(text: str) -> ConditionReason:
     """The parts of a message of a condition, whose kind is unknown where it is not one of ours."""
     kind, mark, rest = text.partition(": ")
     known = mark and kind in {one.value for one in ReasonKind}
-    sentence, _, steps = (rest if known else text).partition(UNBLOCK)
+    said, _, near = (rest if known else text).partition(NEAREST)
+    cause, _, steps = said.partition(UNBLOCK)
     unblock = tuple(step for step in steps.rstrip(".").split("; ") if step)
-    return ConditionReason(sentence.rstrip("."), unblock, ReasonKind(kind) if known else None)
+    parts = [part.rstrip(".") for part in (cause, f"nearest: {near}" if near else "") if part]
+    return ConditionReason("; ".join(parts), unblock, ReasonKind(kind) if known else None)

@@ -11,9 +11,13 @@ many nodes it refuses.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import assert_never
 
 from fourleaf.model.reasons.kinds import NearMiss, Reason, ReasonKind
+
+MOST_NAMED = 3
+"""Names that a sentence has at most; of the others it says how many there are."""
 
 _PLURALS = {"leaf": "leaves", "GPU": "GPUs"}
 _WHOLE_FABRIC = ("nodes", "total", "eligible", "needed", "pods")
@@ -40,16 +44,45 @@ def sentence(reason: Reason) -> str:
 
 
 def nearest(reason: Reason) -> str:
-    """The nearest miss in words, empty where there is none."""
-    return ", ".join(_miss(miss) for miss in reason.near if miss.free < miss.needed) or ", ".join(
-        _miss(miss) for miss in reason.near
-    )
+    """The nearest miss in words, empty where there is none.
+
+    Of many leaves those that have something free, else where all of them are; of many nodes who
+    holds them, and not each by itself.
+    """
+    short = [miss for miss in reason.near if miss.free < miss.needed] or list(reason.near)
+    held = sum(len(miss.holders) for miss in short)
+    if len(short) <= MOST_NAMED and held <= MOST_NAMED:
+        return ", ".join(map(_miss, short))
+    some = [miss for miss in short if miss.free] or short
+    if some[0].free:
+        others = (f"{miss.free} of {miss.needed} in {miss.leaf}" for miss in some[1:])
+        text = listed([_free(some[0]), *others])
+    else:
+        text = f"nothing free in {listed([miss.leaf for miss in some])}"
+    holders = dict.fromkeys(holder for miss in some for _, holder in miss.holders)
+    return f"{text}; held by {listed(list(holders))}" if holders else text
+
+
+def listed(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`; of more than `MOST_NAMED`, `a, b, c and 5 more`."""
+    first, more = list(names[:MOST_NAMED]), len(names) - MOST_NAMED
+    *most, last = [*first, f"{more:,} more"] if more > 0 else first
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def steps(reason: Reason) -> list[str]:
+    """What would let the gang start, the first few steps of many."""
+    first, more = list(reason.unblock[:MOST_NAMED]), len(reason.unblock) - MOST_NAMED
+    return [*first, f"or one of {more:,} more"] if more > 0 else first
+
+
+def _free(miss: NearMiss) -> str:
+    return f"{miss.free} of {miss.needed} {miss.unit} free in {miss.leaf}"
 
 
 def _miss(miss: NearMiss) -> str:
-    text = f"{miss.free} of {miss.needed} {miss.unit} free in {miss.leaf}"
     if not miss.holders:
-        return text
+        return _free(miss)
     held: dict[str, list[str]] = {}
     for node, holder in miss.holders:
         held.setdefault(holder, []).append(node)
@@ -57,7 +90,7 @@ def _miss(miss: NearMiss) -> str:
     for holder, nodes in held.items():
         names = nodes[0] if len(nodes) == 1 else f"{nodes[0]} and {len(nodes) - 1} more"
         holders.append(f"{names} held by {holder}")
-    return f"{text} ({', '.join(holders)})"
+    return f"{_free(miss)} ({', '.join(holders)})"
 
 
 def cause(reason: Reason) -> str:  # noqa: C901 - one arm per kind of reason

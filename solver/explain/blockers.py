@@ -75,7 +75,7 @@ class Blockers:
                 clear = clear and chosen is not None
                 for node, pods in chosen or []:
                     name = self.context.fabric.nodes[node].name
-                    shown += [(name, holder.shown) for holder in pods]
+                    shown += dict.fromkeys((name, holder.ends) for holder in pods)
             elif only_short:
                 continue
             holders = tuple(dict.fromkeys(shown))[:MOST_SHOWN]

@@ -14,9 +14,8 @@ from fourleaf.solver.instance.fabric_index import FabricIndex
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """One pod on a node: its name as shown, and the gang (or lone pod) that ends with it."""
+    """What one pod holds on a node; `ends` is the gang, or lone pod, that ends with it."""
 
-    shown: str
     ends: str
     request: Resources
     devices: tuple[int, ...] = ()
@@ -37,11 +36,11 @@ class Holders:
         known = self._on.get(node)
         if known is None:
             known = [
-                Holder(str(pod), str(pod.gang or pod), pod.request, pod.devices)
+                Holder(str(pod.gang or pod), pod.request, pod.devices)
                 for pod in self._running.get(node, ())
             ]
             for key, member in self._placed.get(node, ()):
-                known.append(Holder(str(key), str(key), self._gangs[key].requests[member]))
+                known.append(Holder(str(key), self._gangs[key].requests[member]))
             self._on[node] = known
         return known
 

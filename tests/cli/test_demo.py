@@ -42,7 +42,8 @@ def test_the_story_as_a_log(run: Run) -> None:
     assert done.exit_code == 0, done.output
     log = done.stdout
     assert "\x1b" not in log
-    waits = re.search(r"waits +ml/llama-pretrain: No\w+\n +\S.*needs 16 nodes", log)
+    why = r"waits +ml/llama-pretrain: No\w+\n +unblock: .*(?:\n +\S.*)*?needs 16 nodes"
+    waits = re.search(why, log)
     ended = re.search(r"research/notebook-\d on leaf-\d+ gives back its GPU", log)
     bound = re.search(r"ml/llama-pretrain: 16 pods on leaf-(\d+) – leaf-(\d+)", log)
     assert waits

@@ -78,12 +78,12 @@ def test_each_gang_is_told_when_it_could_start(run: Run, write: Write) -> None:
     }
     rows = run(*words).stdout.splitlines()
     assert rows[0].split() == ["gang", "priority", "pods", "GPUs", "age", "start", "reason"]
-    assert [row.split()[5:-1] for row in rows[1::2][:3]] == [
+    assert [row.split("?")[0].split()[5:] for row in rows[1:]] == [
         ["in", "2", "h", "25", "min"],
         ["now"],
         ["unknown"],
     ]
-    assert rows[-1] == "  start unknown: waits for 1 gang without a stated end: ml/pair"
+    assert rows[-1].endswith("?  waits for gangs without a stated end: ml/pair")
 
 
 def test_without_the_option_nothing_is_solved(run: Run, write: Write) -> None:
@@ -97,7 +97,7 @@ def test_a_gang_that_no_end_helps(run: Run, write: Write) -> None:
     """Three nodes are wanted of two."""
     path = write("in.yaml", cluster(*waits("big", 3, 0)))
     told = run("queue", "-f", path, "--start", "--now", NOW).stdout
-    assert "start unknown: it would find no place even if all other gangs ended" in told
+    assert "unknown  ?  it would find no place even if all other gangs ended" in told
 
 
 def test_a_scheduler_is_not_asked_for_starts(run: Run) -> None:

@@ -177,7 +177,7 @@ async def test_status_tells_the_queue_with_reasons() -> None:
                         "free": 1,
                         "needed": 2,
                         "unit": "nodes",
-                        "holders": [{"node": "n1", "pod": "ml/old-0"}],
+                        "holders": [{"node": "n1", "holder": "ml/old-0"}],
                     }
                 ],
                 "unblock": ["wait for ml/old"],

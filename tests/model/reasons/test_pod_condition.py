@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fourleaf.k8s_bridge.runtime.api_text import reason_text
-from fourleaf.model.reasons.kinds import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import NearMiss, Reason, ReasonKind
 from fourleaf.model.reasons.pod_condition import parsed, said
 from fourleaf.model.reasons.text import sentence
 
@@ -45,3 +45,16 @@ def test_silence() -> None:
     """A pod without that condition, or with one that is true, says nothing."""
     fine = {"type": "PodScheduled", "status": "True", "message": "x"}
     assert said([{}, {"status": {"conditions": [fine]}}]) is None
+
+
+def test_the_nearest_miss_comes_back_after_the_sentence() -> None:
+    """In the condition it stands behind the steps, which are what people look for."""
+    near = (NearMiss("leaf-1", 1, 2, holders=(("n1", "ml/old"),)),)
+    reason = Reason(ReasonKind.NO_FREE_CAPACITY, near=near, unblock=("it starts when ml/old ends",))
+    text = reason_text(reason)
+    assert text == (
+        "NoFreeCapacity: not enough is free. To unblock: it starts when ml/old ends. "
+        "Nearest: 1 of 2 nodes free in leaf-1 (n1 held by ml/old)."
+    )
+    heard = parsed(text)
+    assert (heard.sentence, heard.unblock) == (sentence(reason), reason.unblock)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fourleaf.model.reasons.kinds import NearMiss, Reason, ReasonKind
-from fourleaf.model.reasons.text import cause, nearest, sentence
+from fourleaf.model.reasons.text import cause, listed, nearest, sentence, steps
 
 COUNTS = ("needed", "free", "total", "leaves", "present", "quota", "used", "ahead", "batch")
 
@@ -81,3 +81,46 @@ def test_nearest_miss_shows_short_leaves_and_counts_nodes_of_one_holder() -> Non
         near=(NearMiss("leaf-1", 4, 4), NearMiss("leaf-2", 1, 4, "nodes", holders)),
     )
     assert nearest(reason) == "1 of 4 nodes free in leaf-2 (a and 2 more held by ml/x)"
+
+
+def miss(leaf: str, free: int, *holders: str) -> NearMiss:
+    """A leaf of four nodes, of which so many are free and each other one has a holder."""
+    return NearMiss(leaf, free, 4, holders=tuple((f"{leaf}-{n}", h) for n, h in enumerate(holders)))
+
+
+def test_of_many_leaves_those_with_something_free_are_named_and_holders_once() -> None:
+    """Six leaves, two of them with a free node, held by five gangs of which three are named."""
+    near = (
+        miss("a", 0, "ml/v", "ml/v", "ml/v", "ml/v"),
+        miss("b", 3, "ml/w"),
+        miss("c", 1, "ml/x", "ml/y", "ml/z"),
+        miss("d", 0, "ml/v", "ml/v", "ml/v", "ml/v"),
+    )
+    reason = Reason(ReasonKind.NO_FREE_CAPACITY, near=near)
+    said = "3 of 4 nodes free in b and 1 of 4 in c; held by ml/w, ml/x, ml/y and 1 more"
+    assert nearest(reason) == said
+
+
+def test_where_nothing_is_free_leaves_and_holders_are_counted() -> None:
+    """Five full leaves of one gang each."""
+    near = tuple(miss(name, 0, *[f"ml/{name}"] * 4) for name in "abcde")
+    reason = Reason(ReasonKind.NO_FREE_CAPACITY, near=near)
+    assert nearest(reason) == (
+        "nothing free in a, b, c and 2 more; held by ml/a, ml/b, ml/c and 2 more"
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [("a", "a"), ("ab", "a and b"), ("abc", "a, b and c"), ("abcde", "a, b, c and 2 more")],
+)
+def test_at_most_three_are_named(names: str, said: str) -> None:
+    """Of more, how many there are."""
+    assert listed(list(names)) == said
+
+
+def test_of_many_steps_the_first_three_are_told() -> None:
+    """And that there are others."""
+    reason = Reason(ReasonKind.NO_FREE_CAPACITY, unblock=tuple("abcde"))
+    assert steps(reason) == ["a", "b", "c", "or one of 2 more"]
+    assert steps(Reason(ReasonKind.NO_FREE_CAPACITY, unblock=("a",))) == ["a"]

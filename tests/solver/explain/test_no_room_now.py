@@ -30,7 +30,7 @@ def test_the_nearest_window_is_shown_leaf_by_leaf() -> None:
     )  # fmt: skip
     assert reason.near == (
         NearMiss("a", 2, 2),
-        NearMiss("b", 1, 2, holders=(("b1", "hpc/bert-0"),)),
+        NearMiss("b", 1, 2, holders=(("b1", "hpc/bert"),)),
     )
     assert reason.unblock == (
         "it starts when hpc/bert ends",
@@ -38,7 +38,7 @@ def test_the_nearest_window_is_shown_leaf_by_leaf() -> None:
     )
     assert sentence(reason) == (
         "no 2 adjacent leaves have the room together: needs 4 nodes, 5 are free; "
-        "nearest: 1 of 2 nodes free in b (b1 held by hpc/bert-0)"
+        "nearest: 1 of 2 nodes free in b (b1 held by hpc/bert)"
     )
     assert starts(replace(world, running=running[1:]))
     assert starts(replace(world, gangs=(gang("g", 4, policy=TopologyPolicy.PREFERRED),)))
@@ -50,7 +50,7 @@ def test_of_equally_near_places_the_one_with_fewest_holders_is_shown() -> None:
     world = snapshot(fabric([[4, 4]]), gang("g", 4), running=running)
     reason = why(world)
     assert reason.kind is ReasonKind.NO_ADJACENT_LEAVES
-    held = (("b0", "hpc/bert-0"), ("b1", "hpc/bert-1"))
+    held = (("b0", "hpc/bert"), ("b1", "hpc/bert"))
     assert reason.near == (NearMiss("b", 2, 4, holders=held),)
     assert reason.unblock[0] == "it starts when hpc/bert ends"
     assert starts(replace(world, running=running[:2]))
@@ -60,7 +60,7 @@ def test_only_as_many_holders_as_must_go_are_shown() -> None:
     """Leaf a has one node free and needs one more: either holder would do, the first is named."""
     running = (*bert("a0", "b0", "b1"), pod("x", "a1"), pod("y", "b2"))
     reason = why(snapshot(fabric([[3, 3]]), gang("g", 2), running=running))
-    assert reason.near == (NearMiss("a", 1, 2, holders=(("a0", "hpc/bert-0"),)),)
+    assert reason.near == (NearMiss("a", 1, 2, holders=(("a0", "hpc/bert"),)),)
     assert reason.unblock == ("it starts when hpc/bert ends",)
 
 
@@ -72,7 +72,7 @@ def test_no_room_anywhere_is_short_of_gpus() -> None:
     assert reason.kind is ReasonKind.NO_FREE_CAPACITY
     assert reason.detail == "GPUs"
     assert reason.counts == (("needed", 2), ("free", 1), ("anywhere", 2), ("best", 1))
-    assert reason.near == (NearMiss("a", 1, 2, holders=(("a0", "hpc/bert-0"),)),)
+    assert reason.near == (NearMiss("a", 1, 2, holders=(("a0", "hpc/bert"),)),)
     assert reason.unblock == ("it starts when hpc/bert ends",)
     assert starts(replace(world, running=running[1:]))
 
@@ -129,7 +129,7 @@ def test_roles_are_measured_together() -> None:
     world = snapshot(fabric([[2]]), gang("g", roles=roles), running=bert("a0"))
     reason = why(world)
     assert reason.kind is ReasonKind.NO_FREE_CAPACITY
-    assert reason.near == (NearMiss("a", 1, 2, "pods", (("a0", "hpc/bert-0"),)),)
+    assert reason.near == (NearMiss("a", 1, 2, "pods", (("a0", "hpc/bert"),)),)
     assert reason.unblock == ("it starts when hpc/bert ends",)
     assert starts(replace(world, running=()))
 
@@ -141,7 +141,7 @@ def test_a_gangs_own_members_are_not_in_its_way() -> None:
     world = snapshot(fabric([[2]]), gang("g", roles=(role,)), running=(own, *bert("a1")))
     reason = why(world)
     assert reason.kind is ReasonKind.NO_FREE_CAPACITY
-    assert reason.near == (NearMiss("a", 0, 1, holders=(("a1", "hpc/bert-0"),)),)
+    assert reason.near == (NearMiss("a", 0, 1, holders=(("a1", "hpc/bert"),)),)
     assert reason.unblock == ("it starts when hpc/bert ends",)
     assert starts(replace(world, running=(own,)))
 
