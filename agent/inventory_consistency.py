@@ -31,7 +31,7 @@ def examined(reading: Reading) -> Examined:
     What contradicts itself but can be published is left as it is, for people to see.
     """
     faults = [reading.fault] if reading.fault else []
-    if not reading.gpus and not faults:
+    if not reading.gpus and reading.expected and not faults:
         advice = "check the driver, or keep the agent off this node"
         faults.append(Fault("NoDevices", f"{reading.source} lists no device; {advice}"))
     faults += _twins(reading)

@@ -6,6 +6,10 @@ import re
 from pathlib import Path
 
 DEVICES = Path("/sys/bus/pci/devices")
+GPU_VENDORS = ("0x10de", "0x1002")
+"""NVIDIA and AMD."""
+GPU_CLASSES = ("0x03", "0x12")
+"""Display controllers, headless ones among them, and processing accelerators."""
 
 _ADDRESS = re.compile(r"([0-9a-f]{1,8}):([0-9a-f]{1,2}):([0-9a-f]{1,2})(?:\.([0-7]))?", re.I)
 
@@ -20,6 +24,21 @@ def address(text: str) -> str:
         return ""
     domain, bus, device = (int(part, 16) for part in found.groups()[:3])
     return f"{domain:04x}:{bus:02x}:{device:02x}.{found.group(4) or 0}"
+
+
+def has_gpu(devices: Path = DEVICES) -> bool:
+    """Whether the kernel sees a GPU of NVIDIA or AMD, with a driver or without one."""
+    return any(
+        _said(one / "vendor") in GPU_VENDORS and _said(one / "class").startswith(GPU_CLASSES)
+        for one in (devices.iterdir() if devices.is_dir() else ())
+    )
+
+
+def _said(file: Path) -> str:
+    try:
+        return file.read_text("ascii").strip()
+    except (OSError, ValueError):
+        return ""
 
 
 def numa_node(bus_id: str, devices: Path = DEVICES) -> int | None:

@@ -21,7 +21,8 @@ class Reading:
     """One reading. With a `fault`, what else it holds is as much as could be read.
 
     `source` is nvml, amdsmi or file. Links name the lower device first, each pair once, unless
-    a person wrote them. Processes without a pod have an empty `pod_uid`.
+    a person wrote them. Processes without a pod have an empty `pod_uid`. Where none is `expected`,
+    no device is no fault.
     """
 
     source: str
@@ -30,6 +31,7 @@ class Reading:
     links: tuple[Link, ...] = ()
     processes: tuple[Process, ...] = ()
     fault: Fault | None = None
+    expected: bool = True
 
 
 class DeviceReader(Protocol):

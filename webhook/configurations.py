@@ -6,6 +6,7 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fourleaf.model.config.spec import CONFIG_MAP
 from fourleaf.model.crds.api import GROUP
 from fourleaf.model.crds.api import VERSION as CRD_VERSION
 from fourleaf.model.crds.claim import CLAIM
@@ -29,6 +30,8 @@ from fourleaf.webhook.settings import DEFAULTS
 TIMEOUT_SECONDS = 5
 """Seconds; a review takes a few milliseconds."""
 SYSTEM = "kube-system"
+CONFIG = "config"
+"""Reviews of the ConfigMap; without an answer, the scheduler goes on with its last good config."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,9 @@ def configurations(deployment: Deployment) -> list[Body]:
             _hook(deployment, strict, "pods", Route.VALIDATE, _ALL_OF_PODS, _concerns(deployment)),
             _hook(deployment, strict, "claims", Route.VALIDATE, _CLAIMS, ""),
         ]
+    validating.append(
+        _hook(deployment, False, CONFIG, Route.VALIDATE, _CONFIG_MAPS, _IS_THE_CONFIG)
+    )
     for hook in mutating:
         hook["reinvocationPolicy"] = "IfNeeded"
     return [
@@ -97,7 +103,7 @@ def _hook(
     }
     if condition:
         hook["matchConditions"] = [{"name": "concerns-us", "expression": condition}]
-        if any("UPDATE" in rule["operations"] for rule in rules):
+        if what != CONFIG and any("UPDATE" in rule["operations"] for rule in rules):
             hook["matchConditions"].append({"name": "changes-something", "expression": _CHANGES})
     # Shared parts would become anchors and aliases in YAML.
     return copy.deepcopy(hook)
@@ -117,8 +123,13 @@ def _client(deployment: Deployment, door: Route) -> Body:
 
 
 def _namespaces(deployment: Deployment, strict: bool, what: str) -> Body:
-    """Namespaces that opted in, or all others; never the system's or the webhook's own."""
+    """Namespaces that opted in, or all others; never the system's or the webhook's own.
+
+    In these is the config.
+    """
     spared = sorted({SYSTEM, deployment.namespace})
+    if what == CONFIG:
+        return {"matchExpressions": [{"key": NAMESPACE_NAME, "operator": "In", "values": spared}]}
     terms: list[Body] = [
         {"key": NAMESPACE_NAME, "operator": "NotIn", "values": spared},
         {"key": ENFORCE, "operator": "In" if strict else "NotIn", "values": [ON]},
@@ -142,6 +153,7 @@ _EPHEMERAL = _rule(["UPDATE"], ["pods/ephemeralcontainers"])
 _PODS = [_rule(["CREATE"], ["pods"])]
 _PODS_AND_EPHEMERAL = [*_PODS, _EPHEMERAL]
 _ALL_OF_PODS = [_rule(["CREATE", "UPDATE"], ["pods"]), _EPHEMERAL]
+_CONFIG_MAPS = [_rule(["CREATE", "UPDATE"], ["configmaps"])]
 _CLAIMS = [_rule(["CREATE", "UPDATE"], ["gpuclaims"], GROUP)]
 
 
@@ -176,6 +188,7 @@ def _concerns(deployment: Deployment) -> str:
     return " || ".join([_ours(deployment), *says, unsaid])
 
 
+_IS_THE_CONFIG = f"object.metadata.?name.orValue('') == '{CONFIG_MAP}'"
 _TEXTS = ("metadata.?annotations.orValue({})", "metadata.?labels.orValue({})")
 _WATCHED = (
     f"k.startsWith('{OWNED}') || k.startsWith('{WISHES}') || k == '{CLAIM}' || k == '{DEVICE_MAP}'"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from fourleaf.model.config.spec import CONFIG_MAP
 from fourleaf.model.crds.api import GROUP
 from fourleaf.model.problems import Problem
 from fourleaf.model.readers.objects.manifest import Body, Manifest
@@ -16,13 +17,15 @@ from fourleaf.webhook.mutate.scheduler import name_scheduler
 from fourleaf.webhook.review import AdmissionRequest
 from fourleaf.webhook.settings import Settings
 from fourleaf.webhook.validate.claim_objects import check_claim_object
+from fourleaf.webhook.validate.config import check_config
 from fourleaf.webhook.validate.pods import check_pod
 from fourleaf.webhook.validate.review_subject import PodSubject
 
 PODS = ("", "pods")
 EPHEMERAL = ("", "pods/ephemeralcontainers")
 CLAIMS = (GROUP, "gpuclaims")
-_KINDS = {PODS: "Pod", EPHEMERAL: "Pod", CLAIMS: "GpuClaim"}
+CONFIG_MAPS = ("", "configmaps")
+_KINDS = {PODS: "Pod", EPHEMERAL: "Pod", CLAIMS: "GpuClaim", CONFIG_MAPS: "ConfigMap"}
 
 
 class Route(StrEnum):
@@ -89,11 +92,15 @@ def _validated(request: AdmissionRequest, settings: Settings) -> AdmissionDecisi
     report = Report()
     body, before = request.object or {}, request.old_object
     user = request.user_info.username
-    if request.what == CLAIMS:
+    if request.what in (CLAIMS, CONFIG_MAPS):
+        group, kind = request.what[0], _KINDS[request.what]
         metadata = body.get("metadata") or {}
         name = str(metadata.get("name") or metadata.get("generateName") or "")
-        manifest = Manifest(report, "", GROUP, "GpuClaim", request.namespace, name, body)
-        check_claim_object(manifest, before)
+        manifest = Manifest(report, "", group, kind, request.namespace, name, body)
+        if request.what == CLAIMS:
+            check_claim_object(manifest, before)
+        elif name == CONFIG_MAP:
+            check_config(body, before, request.field_manager, report)
     else:
         subject = PodSubject(body, before, request.namespace, user, settings, report)
         manifest = subject.manifest

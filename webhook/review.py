@@ -60,6 +60,12 @@ class AdmissionRequest(_ReviewPart):
     object: Body | None = None
     old_object: Body | None = None
     dry_run: bool | None = None
+    options: Body | None = None
+
+    @property
+    def field_manager(self) -> str:
+        """Which program sends it, as it says of itself."""
+        return str((self.options or {}).get("fieldManager", ""))
 
     @property
     def what(self) -> tuple[str, str]:

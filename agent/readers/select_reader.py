@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 
+from fourleaf.agent.pci import has_gpu
 from fourleaf.agent.readers.amdsmi import AmdsmiReader
 from fourleaf.agent.readers.from_file import FileReader
 from fourleaf.agent.readers.nvml import NvmlReader
@@ -23,10 +24,16 @@ class SourceName(StrEnum):
 
 
 class AutoReader:
-    """Reads through the first of some readers that finds devices, and stays with it."""
+    """Reads through the first of some readers that finds devices, and stays with it.
 
-    def __init__(self, readers: Sequence[DeviceReader]) -> None:
+    `present` tells whether the node has a GPU at all; on one without, no device is no fault.
+    """
+
+    def __init__(
+        self, readers: Sequence[DeviceReader], present: Callable[[], bool] = has_gpu
+    ) -> None:
         self._readers = tuple(readers)
+        self._present = present
         self._chosen: DeviceReader | None = None
 
     def read(self) -> Reading:
@@ -41,6 +48,8 @@ class AutoReader:
                 return reading
             said.append(reading.fault.message if reading.fault else f"{reading.source}: none")
             reader.close()
+        if not self._present():
+            return Reading(SourceName.AUTO, expected=False)
         message = clipped(f"no driver has devices: {'; '.join(said)}")
         return Reading(SourceName.AUTO, fault=Fault("NoDevices", message))
 

@@ -25,6 +25,8 @@ from fourleaf.model.fabric import AdjacencyKind
 API_VERSION = "topology.scheduler/v1alpha1"
 KINDS = ("SchedulerConfig", "TopologySchedulerConfig")
 CONFIG_MAP = "topology-scheduler-config"
+DEFAULTS_KEY = "defaults.yaml"
+"""Key of the ConfigMap that the chart writes; what stands under another is merged over it."""
 BUILT_IN_TERMS = (
     "resourceAvailability",
     "topologyAlignment",

@@ -11,6 +11,7 @@ from fourleaf.model.config.spec import (
     API_VERSION,
     BUILT_IN_TERMS,
     CONFIG_MAP,
+    DEFAULTS_KEY,
     KINDS,
     SchedulerConfig,
 )
@@ -20,6 +21,7 @@ from fourleaf.model.readers.objects.inventory import Inventory
 from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.text import json, yaml
+from fourleaf.model.readers.text.merge_patch import merged
 
 BUILT_IN = "built-in defaults"
 IN_FORCE = "config in force"
@@ -80,14 +82,21 @@ def read_config(inventory: Inventory) -> ConfigRead:
 
 
 def _inside(manifest: Manifest) -> list[Body]:
+    """The configs of a ConfigMap, each merged over the defaults that a chart may have put there."""
     found: list[Body] = []
+    defaults: Body | None = None
     data = manifest.strings(manifest.body.get("data"), "data")
     for key, text in data.items():
-        found.extend(
-            document
-            for document in _documents(manifest, key, text)
-            if isinstance(document, dict) and document.get("kind") in KINDS
-        )
+        for document in _documents(manifest, key, text):
+            if not isinstance(document, dict) or document.get("kind") not in KINDS:
+                continue
+            if key == DEFAULTS_KEY:
+                defaults = document
+            else:
+                found.append(document)
+    if defaults is not None:
+        base = defaults
+        found = [merged(base, one) for one in found] or [base]
     if not found and not manifest.broken:
         manifest.error(
             "data",

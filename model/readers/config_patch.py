@@ -12,6 +12,7 @@ from fourleaf.model.readers.objects.inventory import Inventory
 from fourleaf.model.readers.objects.manifest import part_of
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.text.json import BadText
+from fourleaf.model.readers.text.merge_patch import merged
 from fourleaf.model.readers.text.sources import Source, documents
 
 WEIGHTS = "scoringWeights"
@@ -35,7 +36,7 @@ def patched(config: SchedulerConfig, source: Source) -> SchedulerConfig:
         known = config.model_dump(mode="json", by_alias=True, exclude_none=True)
         if "spec" not in change:
             change = {"spec": change if change.keys() & SECTIONS else {WEIGHTS: change}}
-        body = {**_merged(known, change), "apiVersion": API_VERSION, "kind": config.kind}
+        body = {**merged(known, change), "apiVersion": API_VERSION, "kind": config.kind}
     report = Report()
     inventory = Inventory(report)
     inventory.take([Source(source.name, objects=[dict(body)])])
@@ -83,19 +84,6 @@ def _is_config(body: Mapping[str, Any]) -> bool:
     if body["kind"] in KINDS:
         return True
     return body["kind"] == "ConfigMap" and part_of(body, "metadata").get("name") == CONFIG_MAP
-
-
-def _merged(target: Any, change: Any) -> Any:
-    """RFC 7386: mappings are merged, null takes away, all else replaces."""
-    if not isinstance(change, dict):
-        return change
-    out = dict(target) if isinstance(target, dict) else {}
-    for name, value in change.items():
-        if value is None:
-            out.pop(name, None)
-        else:
-            out[name] = _merged(out.get(name), value)
-    return out
 
 
 def _bad(source: Source, field: str, value: str, message: str, advice: str) -> BadInput:

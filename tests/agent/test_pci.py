@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fourleaf.agent.pci import address, numa_node
+from fourleaf.agent.pci import address, has_gpu, numa_node
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,28 @@ from fourleaf.agent.pci import address, numa_node
 def test_addresses(text: str, found: str) -> None:
     """Those of drivers become those of the kernel."""
     assert address(text) == found
+
+
+@pytest.mark.parametrize(
+    ("vendor", "kind", "found"),
+    [
+        ("0x10de", "0x030200", True),
+        ("0x1002", "0x120000", True),
+        ("0x10de", "0x020700", False),
+        ("0x1a03", "0x030000", False),
+    ],
+    ids=["NVIDIA", "an accelerator of AMD", "a card for InfiniBand", "the screen of a BMC"],
+)
+def test_the_kernel_sees_gpus_without_a_driver(
+    tmp_path: Path, vendor: str, kind: str, found: bool
+) -> None:
+    """By the vendor and the class of each device."""
+    assert not has_gpu(tmp_path / "none")
+    one = tmp_path / "0000:1b:00.0"
+    one.mkdir()
+    (one / "vendor").write_text(f"{vendor}\n")
+    (one / "class").write_text(f"{kind}\n")
+    assert has_gpu(tmp_path) is found
 
 
 @pytest.mark.parametrize(("text", "node"), [("1\n", 1), ("0\n", 0), ("-1\n", None), ("x", None)])

@@ -107,7 +107,8 @@ def _plain(body: dict[str, Any]) -> dict[str, Any]:
     """`body` without what is true of releases of Helm alone."""
     for holder in (body, body.get("spec", {}).get("template")):
         if isinstance(holder, dict) and "metadata" in holder:
-            holder["metadata"].get("labels", {}).pop("app.kubernetes.io/managed-by", None)
+            for label in ("app.kubernetes.io/managed-by", "helm.sh/chart"):
+                holder["metadata"].get("labels", {}).pop(label, None)
             holder["metadata"].get("annotations", {}).pop("helm.sh/resource-policy", None)
             if holder["metadata"].get("annotations") == {}:
                 del holder["metadata"]["annotations"]

@@ -16,6 +16,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 CHOICES = {
     "agent.source": ("auto", "nvml", "amdsmi", "file"),
+    "policies.refuseBindings": ("enforcedNamespaces", "allNamespaces"),
     "image.pullPolicy": ("Always", "IfNotPresent", "Never"),
     "scheduler.dryRun": ("always", "never", "auto"),
     "statefulSet.podManagementPolicy": ("Parallel", "OrderedReady"),

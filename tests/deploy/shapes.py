@@ -11,6 +11,7 @@ Schema = dict[str, Any]
 
 LABEL = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 SUBDOMAIN = rf"{LABEL}(\.{LABEL})*"
+QUALIFIED_NAME = rf"({SUBDOMAIN}/)?[A-Za-z0-9]([A-Za-z0-9_.-]{{0,61}}[A-Za-z0-9])?"
 _BYTE = "(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
 _V4 = rf"{_BYTE}(\.{_BYTE}){{3}}/(3[0-2]|[12]?[0-9])"
 _V6 = "[0-9a-fA-F]*:[0-9a-fA-F:.]*/(12[0-8]|1[01][0-9]|[0-9]?[0-9])"
@@ -44,6 +45,11 @@ def fixed(properties: dict[str, Schema], required: tuple[str, ...] = ()) -> Sche
     return {"type": "object", "additionalProperties": False, "properties": properties, **must}
 
 
+def named(*more: str) -> Schema:
+    """An object of the API's own with a name, and `more` that it needs."""
+    return {"type": "object", "required": ["name", *more]}
+
+
 QUANTITY: Schema = {"anyOf": [text(_AMOUNT), {"type": "number", "minimum": 0}]}
 LABELS = entries(text(_LABEL_VALUE))
 CIDRS = some(text(f"{_V4}|{_V6}"))
@@ -68,21 +74,29 @@ RESOURCES = fixed(
 )
 SHAPES: dict[str, Schema] = {
     "affinity": AFFINITY,
+    "commonLabels": LABELS,
     "apiServerCIDRs": CIDRS,
     "apiServerPorts": some({"type": "integer", "minimum": 1, "maximum": 65535}),
     "extraArgs": some({"type": "string", "minLength": 1}),
+    "extraEnv": some(named()),
     "extraTerms": some({"type": "string", "minLength": 1}),
+    "extraVolumeMounts": some(named("mountPath")),
+    "extraVolumes": some(named()),
     "hostPaths": some(text(r"(/[A-Za-z0-9._-]+)+")),
     "hosts": some(text("[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?")),
     "imagePullSecrets": some(fixed({"name": text(SUBDOMAIN)}, ("name",))),
     "ingressNamespace": LABELS,
     "labels": LABELS,
     "monitoringNamespace": LABELS,
+    "nodeLabels": some(text(QUALIFIED_NAME)),
     "nodeSelector": LABELS,
+    "otherSchedulers": some(text(f"{LABEL}/{SUBDOMAIN}")),
     "podAnnotations": entries(text()),
+    "podLabels": LABELS,
     "priorityClassName": optional(SUBDOMAIN),
     "resources": RESOURCES,
     "tolerations": some(TOLERATION),
+    "topologySpreadConstraints": some({"type": "object", "required": ["topologyKey"]}),
     "trustedProxies": CIDRS,
 }
 """Key -> what its value is, wherever it stands."""

@@ -118,7 +118,7 @@ def test_owner_kinds_of_the_config_can_be_read() -> None:
         (role,) = of(objects, "ClusterRole", f"fourleaf-{name}")
         assert (rule in role["rules"]) is reads
     (one,) = of(objects, "ConfigMap")
-    spec = Spec.model_validate(yaml.safe_load(one["data"]["config.yaml"])["spec"])
+    spec = Spec.model_validate(yaml.safe_load(one["data"]["defaults.yaml"])["spec"])
     assert [one.kind for one in spec.owner_kinds] == ["Training"]
 
 
@@ -140,17 +140,17 @@ def test_the_rights_that_ship_cover_every_built_in_owner_kind() -> None:
 def test_the_config_of_the_values_is_the_one_in_force() -> None:
     """It passes the model; what ships is the defaults, and bounds for every namespace."""
     (one,) = of(made(), "ConfigMap")
-    ours = Spec.model_validate(yaml.safe_load(one["data"]["config.yaml"])["spec"])
+    ours = Spec.model_validate(yaml.safe_load(one["data"]["defaults.yaml"])["spec"])
     bounds = ours.namespaces["*"]
     assert (bounds.max_gangs, bounds.max_solve_seconds) == (100, 5.0)
     shipped = ours.model_copy(update={"namespaces": {}})
     assert shipped == Spec(devices=Devices(untold="hold"))
     for set_ in ("webhook.enabled=false", "config.devices.untold=bind"):
         (one,) = of(made(f"--set={set_}"), "ConfigMap")
-        spec = Spec.model_validate(yaml.safe_load(one["data"]["config.yaml"])["spec"])
+        spec = Spec.model_validate(yaml.safe_load(one["data"]["defaults.yaml"])["spec"])
         assert spec.devices.untold == "bind"
     (one,) = of(made("--set=config.batch.size=7,config.topology.preset=gke"), "ConfigMap")
-    spec = Spec.model_validate(yaml.safe_load(one["data"]["config.yaml"])["spec"])
+    spec = Spec.model_validate(yaml.safe_load(one["data"]["defaults.yaml"])["spec"])
     assert (spec.batch.size, spec.topology.preset) == (7, "gke")
 
 
@@ -371,3 +371,55 @@ def test_paths_of_the_host_reach_the_policy() -> None:
     )
     assert "['/models']" in json.dumps(policy["spec"]["variables"])
     assert "/scratch" not in json.dumps(policy)
+
+
+def test_every_object_has_the_standard_labels() -> None:
+    """Those of Kubernetes' own recommendations, and what the values add; pods too."""
+    for one in made(*SWITCHED_ON, "--set=commonLabels.team=ml,webhook.podLabels.seen=yes"):
+        labels = one["metadata"]["labels"]
+        assert labels["app.kubernetes.io/name"] == "fourleaf"
+        assert labels["app.kubernetes.io/instance"] == "fourleaf"
+        assert labels["app.kubernetes.io/version"]
+        assert (labels["helm.sh/chart"], labels["team"]) == ("fourleaf-0.1.0", "ml")
+        if one["kind"] in ("Deployment", "DaemonSet"):
+            selected = one["spec"]["selector"]["matchLabels"]
+            of_pods = one["spec"]["template"]["metadata"]["labels"]
+            assert selected.items() <= of_pods.items()
+            assert of_pods["team"] == "ml"
+            assert ("seen" in of_pods) is (one["metadata"]["name"] == "fourleaf-webhook")
+
+
+def test_what_the_values_add_reaches_every_component() -> None:
+    """Variables, volumes and mounts of the container, and another spread of the replicas."""
+    shared = {"name": "shared", "emptyDir": {}}
+    more = {
+        "extraEnv": [{"name": "HTTPS_PROXY", "value": "http://proxy:3128"}],
+        "extraVolumes": [shared],
+        "extraVolumeMounts": [{"name": "shared", "mountPath": "/shared"}],
+    }
+    given = [
+        f"--set-json={component}.{key}={json.dumps(value)}"
+        for component in ("scheduler", "webhook", "dashboard", "agent")
+        for key, value in more.items()
+    ]
+    spread = [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}]
+    given.append(f"--set-json=scheduler.topologySpreadConstraints={json.dumps(spread)}")
+    found = templates(made(*SWITCHED_ON, *given, "--set=webhook.hostNetwork=true"))
+    for name in ("scheduler", "webhook", "dashboard", "agent"):
+        spec = found[f"fourleaf-{name}"]
+        (container,) = spec["containers"]
+        assert more["extraEnv"][0] in container["env"]
+        assert shared in spec["volumes"]
+        assert more["extraVolumeMounts"][0] in container["volumeMounts"]
+        assert spec.get("hostNetwork", False) is (name == "webhook")
+    assert found["fourleaf-scheduler"]["topologySpreadConstraints"] == spread
+
+
+def test_agents_go_where_a_label_tells_of_gpus() -> None:
+    """Any one of the labels will do; without a list, on every node."""
+    terms = templates(made())["fourleaf-agent"]["affinity"]["nodeAffinity"]
+    (alternatives,) = terms["requiredDuringSchedulingIgnoredDuringExecution"].values()
+    keys = [one["key"] for term in alternatives for one in term["matchExpressions"]]
+    assert len(alternatives) == len(keys)
+    assert {"nvidia.com/gpu.present", "cloud.google.com/gke-accelerator"} <= {*keys}
+    assert "affinity" not in templates(made("--set-json=agent.nodeLabels=[]"))["fourleaf-agent"]

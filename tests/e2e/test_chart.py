@@ -89,7 +89,7 @@ def release(module_control_plane: Plane, api: Api, tmp_path_factory: Any) -> Ite
 
 def configured(api: Api) -> Any:
     """The spec of the config that stands in the cluster."""
-    return yaml.safe_load(api.get(CONFIG)["data"]["config.yaml"])["spec"]
+    return yaml.safe_load(api.get(CONFIG)["data"]["defaults.yaml"])["spec"]
 
 
 def knows_the_field(api: Api) -> bool:

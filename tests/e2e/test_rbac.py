@@ -93,7 +93,7 @@ def test_a_role_allows_what_its_component_does(name: str) -> None:
 
 
 def test_no_other_role_ships() -> None:
-    """But the one that lets other schedulers bind pods, which has no subject by itself."""
+    """But those that have no subject by themselves: for other schedulers, and for people."""
     bodies = [
         body
         for path in sorted((ROOT / "deploy").glob("*/*.yaml"))
@@ -102,7 +102,7 @@ def test_no_other_role_ships() -> None:
     kinds = ("Role", "ClusterRole")
     roles = {one["metadata"]["name"] for one in bodies if one.get("kind") in kinds}
     ours = {f"fourleaf-{name}" for name in ACCOUNTS}
-    assert roles == ours | {"fourleaf-other-scheduler"}
+    assert roles == ours | {"fourleaf-other-scheduler", "fourleaf-view", "fourleaf-edit"}
     bound = [one for one in bodies if one.get("kind") in ("RoleBinding", "ClusterRoleBinding")]
     assert {one["roleRef"]["name"] for one in bound} == ours
     subjects = {(one["namespace"], one["name"]) for body in bound for one in body["subjects"]}

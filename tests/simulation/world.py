@@ -19,8 +19,8 @@ from fourleaf.k8s_bridge.cluster.kinds import (
 )
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import LEAF, nodes, pod
-from fourleaf.k8s_bridge.cluster.memory.merge import merged
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.model.readers.text.merge_patch import merged
 from tests.simulation.chance import stream
 from tests.simulation.churn import config
 from tests.simulation.faults.fault import Fault

@@ -14,9 +14,12 @@ DEPLOYED = Path(__file__).parents[2] / "deploy" / "webhook"
 
 
 def hooks(deployment: Deployment | None = None) -> list[Body]:
-    """Every webhook of both configurations."""
+    """Every webhook of both configurations but that of the config."""
     return [
-        hook for body in configurations(deployment or Deployment()) for hook in body["webhooks"]
+        hook
+        for body in configurations(deployment or Deployment())
+        for hook in body["webhooks"]
+        if not hook["name"].startswith("config.")
     ]
 
 
@@ -44,7 +47,8 @@ def test_elsewhere_by_another_config(tmp_path: Path) -> None:
     for body in yaml.safe_load_all(text):
         for hook in body["webhooks"]:
             assert hook["clientConfig"]["service"]["namespace"] == "gpus"
-            assert not picks(hook, "gpus", enforce="true")
+            is_of_config = hook["name"].startswith("config.")
+            assert picks(hook, "gpus", enforce="true") is is_of_config
 
 
 def test_only_who_opted_in_is_held_up() -> None:
@@ -58,6 +62,16 @@ def test_only_who_opted_in_is_held_up() -> None:
         for spared in ("kube-system", "own"):
             assert not picks(hook, spared, enforce="true", **both)
             assert not picks(hook, spared, **both)
+
+
+def test_the_config_is_reviewed_where_it_is_and_waits_for_no_answer() -> None:
+    """In the namespace of the release alone; by its name; a webhook that is down refuses none."""
+    validating = configurations(Deployment(namespace="own"))[1]
+    (hook,) = (one for one in validating["webhooks"] if one["name"].startswith("config."))
+    assert (picks(hook, "own"), picks(hook, "ml", enforce="true")) == (True, False)
+    assert hook["failurePolicy"] == "Ignore"
+    (condition,) = hook["matchConditions"]
+    assert "'topology-scheduler-config'" in condition["expression"]
 
 
 def test_every_namespace_is_looked_after_once() -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 from fourleaf.k8s_bridge.cluster.errors import Conflict, NotFound
 from fourleaf.k8s_bridge.cluster.kinds import Kind
-from fourleaf.k8s_bridge.cluster.memory.merge import merged
 from fourleaf.k8s_bridge.cluster.memory.records import StoredObject, copied
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.model.readers.text.merge_patch import merged
 
 
 def apply(

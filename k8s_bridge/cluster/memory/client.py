@@ -8,13 +8,13 @@ from typing import Any
 
 from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
 from fourleaf.k8s_bridge.cluster.memory import applying, pods
-from fourleaf.k8s_bridge.cluster.memory.merge import merged
 from fourleaf.k8s_bridge.cluster.memory.refusals import invalid
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest, Interceptor
 from fourleaf.k8s_bridge.cluster.memory.selection import Predicate, selection
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Listing, Target, WatchEvent
 from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.model.readers.text.merge_patch import merged
 
 
 class MemoryCluster:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fourleaf.agent.inventory_consistency import examined
 from fourleaf.agent.readers.from_file import FileReader
 from fourleaf.agent.readers.nvml import NvmlReader
 from fourleaf.agent.readers.select_reader import AutoReader, SourceName, reader_for
@@ -34,7 +35,7 @@ def test_the_first_driver_with_devices_is_kept() -> None:
     """Without devices anywhere all are asked again; once one has some, it alone."""
     one = Scripted(failure())
     other = Scripted(Reading("amdsmi"), reading(), failure())
-    auto = AutoReader([one, other])
+    auto = AutoReader([one, other], present=lambda: True)
     first = auto.read()
     assert first.fault is not None
     assert first.fault.reason == "NoDevices"
@@ -44,6 +45,13 @@ def test_the_first_driver_with_devices_is_kept() -> None:
     assert [one.open, other.open] == [False, True]
     assert auto.read().fault == failure().fault
     assert (one.reads, other.reads) == (2, 3)
+
+
+def test_a_node_without_gpus_lacks_none() -> None:
+    """No driver answers there, and the inventory of nothing can be relied on."""
+    auto = AutoReader([Scripted(failure())], present=lambda: False)
+    found = examined(auto.read())
+    assert (found.reading.gpus, found.faults) == ((), ())
 
 
 def test_sources_by_name() -> None:

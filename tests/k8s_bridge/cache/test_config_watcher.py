@@ -96,3 +96,17 @@ def test_bandwidths_that_nobody_can_count_are_a_problem() -> None:
     ):
         state = folded(good, config_map(f"{HEAD}spec:\n  network: {network}\n"))
         assert (state.config, state.valid) == (good.config, False)
+
+
+def test_what_stands_beside_the_defaults_of_a_chart_is_merged_over_them() -> None:
+    """Weight by weight, whichever key comes first; null takes a default away again."""
+    defaults = (
+        f"{HEAD}spec:\n  batch: {{size: 7}}\n  namespaces: {{'*': {{maxGangs: 3}}, a: {{}}}}\n"
+    )
+    body = config_map(f"{HEAD}spec:\n  batch: {{size: 9}}\n  namespaces: {{a: null}}\n")
+    body["data"]["defaults.yaml"] = defaults
+    spec = folded(START, body).config.spec
+    assert (spec.batch.size, set(spec.namespaces)) == (9, {"*"})
+    del body["data"]["config.yaml"]
+    spec = folded(START, body).config.spec
+    assert (spec.batch.size, set(spec.namespaces)) == (7, {"*", "a"})

@@ -5,6 +5,11 @@
 {{- fail (printf "agent.namespace: %q is the namespace of the release, which would be made privileged.\nAdvice: Give the agent a namespace of its own." .namespace) -}}
 {{- end -}}
 {{- end -}}
+{{- with include "fourleaf.otherSchedulers" . | trim -}}
+{{- if and $.Values.policies.enabled (eq $.Values.policies.refuseBindings "allNamespaces") -}}
+{{- fail (printf "policies.refuseBindings: allNamespaces would stop %s, which bind pods here.\nAdvice: Name them in policies.otherSchedulers, or refuse Bindings in enforcedNamespaces alone." .) -}}
+{{- end -}}
+{{- end -}}
 {{- $terms := concat (list "resourceAvailability" "topologyAlignment" "domainUtilization" "historicalPerformance") .Values.extraTerms -}}
 {{- range $name, $_ := .Values.config.scoringWeights -}}
 {{- if not (has $name $terms) -}}

@@ -41,11 +41,15 @@ affinity: {{ toYaml . | nindent 2 }}
 
 {{- define "fourleaf.spread" -}}
 topologySpreadConstraints:
+{{- with .values.topologySpreadConstraints }}
+  {{- toYaml . | nindent 2 }}
+{{- else }}
   - maxSkew: 1
     topologyKey: kubernetes.io/hostname
     whenUnsatisfiable: ScheduleAnyway
     labelSelector:
-      matchLabels: {{ include "fourleaf.selector" . | nindent 8 }}
+      matchLabels: {{ include "fourleaf.selector" .component | nindent 8 }}
+{{- end }}
 {{- end }}
 
 {{/* Probes, on a port of their own: kubelets reach it, and other clients cannot crowd it. */}}

@@ -33,6 +33,10 @@ those of this release. In JSON there is one way to write each of these.
 {{- $_ := set $body "rules" (append $body.rules $rule) -}}
 {{- end -}}
 {{- end -}}
+{{- $everywhere := eq $root.Values.policies.refuseBindings "allNamespaces" -}}
+{{- if and $everywhere (eq $body.kind "ValidatingAdmissionPolicyBinding") (eq $body.metadata.name "fourleaf-pod-bindings") -}}
+{{- $_ := unset $body.spec "matchResources" -}}
+{{- end -}}
 {{- $own := eq $root.Values.webhook.certificates "selfSigned" -}}
 {{- if and (eq $body.metadata.name "fourleaf-webhook") (hasKey $body "rules") (not $own) -}}
 {{- /* Certificates of another origin: neither the Secret nor the bundles are the webhook's. */ -}}
