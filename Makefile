@@ -13,7 +13,7 @@ ROOMS := $(addprefix tests/,model solver k8s_bridge webhook agent simulator cli 
 BENCHES := $(sort $(notdir $(basename $(wildcard benchmarks/[a-z]*))))
 
 .DEFAULT_GOAL := help
-.PHONY: help install playground demo test lint types contracts unit e2e deep oldest mutants soak faults bench fix-nodes manifests reference sbom clean
+.PHONY: help install playground demo test lint types contracts unit e2e deep oldest mutants soak faults bench fix-nodes manifests reference sbom site release-check clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,7 +70,7 @@ deep: $(STAMP) ## Thousands of instances, 500 seeds, the explorer; then the muta
 # Old libraries warn of what newer ones under them deprecate, which is theirs to mend.
 oldest: $(STAMP) ## Tests of the rooms with the oldest libraries that pyproject.toml allows
 	@.venv/bin/uv venv --quiet --clear --python .venv/bin/python .venv-oldest
-	@.venv/bin/uv pip compile --quiet --resolution lowest-direct pyproject.toml -o .venv-oldest/versions.txt
+	@.venv/bin/uv pip compile --quiet --resolution lowest-direct --extra all pyproject.toml -o .venv-oldest/versions.txt
 	@.venv/bin/uv pip install --quiet --python .venv-oldest/bin/python -c .venv-oldest/versions.txt --group dev -e .
 	@.venv-oldest/bin/pytest -q -n $(WORKERS) --dist worksteal -o filterwarnings=default $(ROOMS)
 
@@ -101,7 +101,13 @@ manifests: $(STAMP) ## Write anew what is generated in deploy/
 
 sbom: $(STAMP) ## List what an image is made of, in CycloneDX: dist/fourleaf.cdx.json
 	@mkdir -p dist
-	@.venv/bin/uv export --frozen --no-dev --quiet --preview-features sbom-export --format cyclonedx1.5 -o dist/fourleaf.cdx.json >/dev/null
+	@.venv/bin/uv export --frozen --no-dev --extra all --quiet --preview-features sbom-export --format cyclonedx1.5 -o dist/fourleaf.cdx.json >/dev/null
+
+site: $(STAMP) ## The documents as a site, every link checked: dist/site
+	@NO_MKDOCS_2_WARNING=1 .venv/bin/uv run --frozen --quiet --isolated --only-group docs mkdocs build --strict --quiet
+
+release-check: $(STAMP) ## Every step of a release that needs no registry, into dist/
+	@.ci/release-check
 
 clean: ## Remove .venv and every cache
 	@rm -rf .venv .venv-oldest build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*

@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from fourleaf.cli.demo import verb as demo
+from fourleaf.cli.extras import missing_extra
 from fourleaf.cli.maps import verb as maps
 from fourleaf.cli.output.console import EXIT_BAD_INPUT, print_problems, write
 from fourleaf.cli.topology import verb as topology
@@ -55,6 +56,11 @@ class Verbs(TyperGroup):
         except ExtensionError as bad:
             advice = "Correct or uninstall the package that brings it."
             problems = (Problem(Severity.ERROR, "extensions", "", "", "", str(bad), advice),)
+        except ModuleNotFoundError as error:
+            problem = missing_extra(ctx.invoked_subcommand or "", error)
+            if problem is None:
+                raise
+            problems = (problem,)
         print_problems(problems)
         raise typer.Exit(EXIT_BAD_INPUT)
 

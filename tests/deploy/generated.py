@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from tests.deploy.tools import tool
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 CHARTS = DEPLOY / "charts"
+DOCKERFILE = DEPLOY / "images" / "Dockerfile"
 SYSTEM = "fourleaf-system"
 """The namespace of the plain manifests; those of `deploy/rbac` and `deploy/policies` alone name
 kube-system."""
@@ -33,9 +36,23 @@ KIND = Fleet(16)
 """The fake nodes for kind: four leaves of four."""
 
 
+def version() -> str:
+    """The version of everything, which stands in pyproject.toml."""
+    project = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text("utf-8"))["project"]
+    return str(project["version"])
+
+
+def with_version(path: Path) -> str:
+    """A file of `deploy/` in which every mention of a version of ours is that of the package."""
+    text = path.read_text("utf-8")
+    text = re.sub(r"(?m)^(version|appVersion): .*$", rf'\1: "{version()}"', text)
+    return re.sub(r"(/fourleaf[a-z-]*|-t [a-z-]+):\d[\w.+-]*", rf"\1:{version()}", text)
+
+
 def from_values() -> dict[Path, str]:
-    """Path -> content of what values.yaml and the model make: schemas and READMEs."""
-    files = {}
+    """Path -> content of what values.yaml, the model and the version make: schemas and READMEs."""
+    versioned = (*CHARTS.glob("*/Chart.yaml"), *(DEPLOY / "tune").glob("*.yaml"), DOCKERFILE)
+    files = {path: with_version(path) for path in versioned}
     for folder in sorted(CHARTS.iterdir()):
         text = (folder / "values.yaml").read_text()
         chart = yaml.safe_load((folder / "Chart.yaml").read_text())

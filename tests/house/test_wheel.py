@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import sysconfig
@@ -67,6 +68,21 @@ def test_package_checkers_find_nothing(built: Path, wheel: Path) -> None:
     """`check-wheel-contents` and `twine check` pass, the latter for the sdist too."""
     _done(SCRIPTS / "check-wheel-contents", wheel)
     _done(SCRIPTS / "twine", "check", "--strict", wheel, *built.glob("*.tar.gz"))
+
+
+def test_links_of_the_page_on_pypi_lead_somewhere(wheel: Path) -> None:
+    """None is relative: there is no repository around that page; each file is in this one."""
+    archive = zipfile.ZipFile(wheel)
+    (name,) = (one for one in archive.namelist() if one.endswith("/METADATA"))
+    text = archive.read(name).decode()
+    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text.partition("\n\n")[2])
+    assert len(links) > 20
+    ours = re.compile(r"https://[a-z.]*github[a-z]*\.com/fourleaf/fourleaf/(?:blob/)?v[\d.]+/(.*)")
+    for link in links:
+        assert link.startswith("https://"), link
+        if found := ours.fullmatch(link):
+            assert (ROOT / found[1]).exists(), link
+    assert "Project-URL: Issues" in text
 
 
 def test_modules_of_the_user_do_not_matter(wheel: Path, tmp_path: Path) -> None:

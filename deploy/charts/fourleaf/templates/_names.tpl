@@ -31,9 +31,11 @@ app.kubernetes.io/part-of: fourleaf
 app.kubernetes.io/component: {{ . }}
 {{- end }}
 
+{{/* The image of scheduler and dashboard; `root`, and `values` of a component with one of its own. */}}
 {{- define "fourleaf.image" -}}
-{{- with .Values.image -}}
-{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
+{{- $image := .root.Values.image -}}
+{{- with .values.image | default $image -}}
+{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ $image.tag | default $.root.Chart.AppVersion }}{{ end }}
 {{- end -}}
 {{- end }}
 

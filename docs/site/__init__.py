@@ -1,0 +1,1 @@
+"""The site: what mkdocs makes of the documents."""
