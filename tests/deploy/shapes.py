@@ -95,6 +95,7 @@ SHAPES: dict[str, Schema] = {
     "podLabels": LABELS,
     "priorityClassName": optional(SUBDOMAIN),
     "resources": RESOURCES,
+    "serviceAccountAnnotations": entries(text()),
     "tolerations": some(TOLERATION),
     "topologySpreadConstraints": some({"type": "object", "required": ["topologyKey"]}),
     "trustedProxies": CIDRS,

@@ -404,7 +404,12 @@ def test_what_the_values_add_reaches_every_component() -> None:
     ]
     spread = [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}]
     given.append(f"--set-json=scheduler.topologySpreadConstraints={json.dumps(spread)}")
-    found = templates(made(*SWITCHED_ON, *given, "--set=webhook.hostNetwork=true"))
+    given.append("--set=agent.serviceAccountAnnotations.role=r,webhook.hostNetwork=true")
+    objects = made(*SWITCHED_ON, *given)
+    found = templates(objects)
+    for account in of(objects, "ServiceAccount"):
+        is_agent = account["metadata"]["name"] == "fourleaf-agent"
+        assert account["metadata"].get("annotations") == ({"role": "r"} if is_agent else None)
     for name in ("scheduler", "webhook", "dashboard", "agent"):
         spec = found[f"fourleaf-{name}"]
         (container,) = spec["containers"]

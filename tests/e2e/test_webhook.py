@@ -271,6 +271,24 @@ def test_a_bad_claim_is_refused(api: Api, scene: Scene) -> None:
         api.create(claims, body)
 
 
+def test_a_bad_config_is_refused(api: Api) -> None:
+    """By field, before it is stored; a good one passes, and others of that namespace do too."""
+    maps = "/api/v1/namespaces/kube-system/configmaps"
+    head = "apiVersion: topology.scheduler/v1alpha1\nkind: SchedulerConfig\n"
+    for size, name, refused in (
+        ("none", "topology-scheduler-config", True),
+        ("7", "topology-scheduler-config", False),
+        ("none", "of-another-program", False),
+    ):
+        text = f"{head}spec: {{batch: {{size: {size}}}}}\n"
+        body = {"metadata": {"name": name}, "data": {"config.yaml": text}}
+        if refused:
+            with pytest.raises(ApiError, match=r"spec\.batch\.size"):
+                api.create(f"{maps}?dryRun=All", body)
+        else:
+            api.create(f"{maps}?dryRun=All", body)
+
+
 def test_a_body_of_a_gibibyte_is_cut_short(scene: Scene, tmp_path: Path) -> None:
     """Announced or streamed, it ends early, the memory stays small, and the next is answered."""
     with Hook(scene.plane, tmp_path) as hook:

@@ -54,6 +54,11 @@ those of this release. In JSON there is one way to write each of these.
 {{- if eq $body.kind "Namespace" }}{{ $_ := set $body.metadata "name" $agent }}{{ end -}}
 {{- $labels := include "fourleaf.labels" (dict "root" $root) | fromYaml -}}
 {{- $_ := set $body.metadata "labels" (merge ($body.metadata.labels | default dict) $labels) -}}
+{{- if eq $body.kind "ServiceAccount" -}}
+{{- with (index $root.Values (trimPrefix "fourleaf-" $body.metadata.name)).serviceAccountAnnotations -}}
+{{- $_ := set $body.metadata "annotations" . -}}
+{{- end -}}
+{{- end -}}
 {{- with $.annotations -}}
 {{- $_ := set $body.metadata "annotations" (merge . ($body.metadata.annotations | default dict)) -}}
 {{- end -}}
