@@ -9,14 +9,24 @@ WORKERS ?= 2
 E2E_WORKERS ?= 3
 SLOWEST ?= --durations 15 --durations-min 10
 MAPPED ?= statefulset/gpu-scheduler-check
+BIN ?= bin
+DIST ?= dist
+DOCKER ?= docker
+BUILD ?= $(DOCKER) build
+PLATFORM ?= linux/amd64
+REGISTRY ?=
+TAG ?= $(shell awk -F '"' '/^version = /{print $$2; exit}' pyproject.toml)
+HELM ?= helm
+NAMESPACE ?= kube-system
+WITH ?=
 ROOMS := $(addprefix tests/,model solver k8s_bridge webhook agent simulator cli dashboard)
 BENCHES := $(sort $(notdir $(basename $(wildcard benchmarks/[a-z]*))))
 
 .DEFAULT_GOAL := help
-.PHONY: help install playground demo test lint types contracts unit e2e deep oldest mutants soak faults bench fix-nodes manifests reference sbom site release-check clean
+.PHONY: help install playground demo test lint types contracts unit e2e deep oldest mutants soak faults bench fix-nodes manifests reference generate sbom site release-check build run-local docker docker-build docker-webhook docker-agent docker-check deploy deploy-aks clean
 
 help: ## Print this list
-	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z][a-z0-9 -]*:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(STAMP) ## Build .venv with the command and the tools, as uv.lock pins them
 
@@ -99,6 +109,8 @@ manifests: $(STAMP) ## Write anew what is generated in deploy/
 	@( echo "# What builds Fourleaf, with hashes. Written by \`make manifests\` from uv.lock."; \
 		.venv/bin/uv export --frozen --quiet --no-header --no-annotate --only-group build ) > deploy/images/build.txt
 
+generate: manifests reference ## Both of these
+
 sbom: $(STAMP) ## List what an image is made of, in CycloneDX: dist/fourleaf.cdx.json
 	@mkdir -p dist
 	@.venv/bin/uv export --frozen --no-dev --extra all --quiet --preview-features sbom-export --format cyclonedx1.5 -o dist/fourleaf.cdx.json >/dev/null
@@ -109,6 +121,34 @@ site: $(STAMP) ## The documents as a site, every link checked: dist/site
 release-check: $(STAMP) ## Every step of a release that needs no registry, into dist/
 	@.ci/release-check
 
+build: $(STAMP) ## The package (dist/), and bin/scheduler, which is `fourleaf run`
+	@.venv/bin/hatchling build --target wheel --directory $(DIST)
+	@mkdir -p $(BIN)
+	@printf '#!/bin/sh\nexec "%s" run "$$@"\n' "$(CURDIR)/$(FOURLEAF)" >$(BIN)/scheduler
+	@chmod +x $(BIN)/scheduler
+
+run-local: $(STAMP) ## Run the scheduler here, by the usual kubeconfig: make run-local WITH="--context kind"
+	@$(FOURLEAF) run $(WITH)
+
+docker: ## Build the image: make docker PLATFORM=linux/arm64 REGISTRY=ghcr.io/me/
+	@$(BUILD) --platform $(PLATFORM) -f deploy/images/Dockerfile --target fourleaf -t $(REGISTRY)fourleaf:$(TAG) .
+
+docker-webhook docker-agent: docker ## The same: one image is every component, by its first argument
+
+docker-check: ## Build the image of the check service
+	@$(BUILD) --platform $(PLATFORM) -f deploy/images/Dockerfile --target gpu-scheduler-check -t $(REGISTRY)gpu-scheduler-check:$(TAG) .
+
+docker-build: docker docker-check ## Build both images
+
+deploy: ## Install or upgrade everything: make deploy NAMESPACE=fourleaf-system REGISTRY=ghcr.io/me/
+	@$(HELM) upgrade --install fourleaf deploy/charts/fourleaf --namespace $(NAMESPACE) --create-namespace \
+		--set image.repository=$(REGISTRY)fourleaf,image.tag=$(TAG) $(WITH)
+
+deploy-aks: deploy ## The same, then the check service with a map of AKS nodes
+	@$(HELM) upgrade --install gpu-scheduler-check deploy/charts/gpu-scheduler-check --namespace default \
+		-f deploy/charts/gpu-scheduler-check/aks-values.yaml \
+		--set image.repository=$(REGISTRY)gpu-scheduler-check,image.tag=$(TAG)
+
 clean: ## Remove .venv and every cache
-	@rm -rf .venv .venv-oldest build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*
+	@rm -rf .venv .venv-oldest bin build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
