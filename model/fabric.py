@@ -60,6 +60,11 @@ class Fabric:
         return bool(self.unlabelled) and len(self.unlabelled) == len(self.nodes)
 
     @cached_property
+    def states_bandwidth(self) -> bool:
+        """Whether any node states its network bandwidth; where none does, none can be compared."""
+        return any(node.bandwidth is not None for leaf in self.leaves for node in leaf.nodes)
+
+    @cached_property
     def spines(self) -> Mapping[str, tuple[int, ...]]:
         """Spine name -> positions of its leaves, both in fabric order."""
         found: dict[str, list[int]] = {}

@@ -10,7 +10,6 @@ from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.snapshot import RunningPod
 from fourleaf.model.validator.facts import facts_of
-from fourleaf.model.validator.static_keys import kind_of
 from fourleaf.simulator.cluster import SimulatedCluster
 from fourleaf.simulator.communication_model import RingNetwork, hops
 from fourleaf.simulator.events import EventKind, EventQueue
@@ -211,8 +210,7 @@ class ReplayState:
 
     def _fewest(self, gang: Gang) -> int:
         """The fewest leaves of any legal place for the gang on the empty fabric; 0 without one."""
-        kind = kind_of(self.options.config.spec, gang, NO_EXTENSIONS, self.cluster.base.flat)
-        rule = facts_of(self.cluster.base).of_kind(kind)
+        rule = facts_of(self.cluster.base).of_gang(self.options.config.spec, gang, NO_EXTENSIONS)
         if rule.k is not None:
             return rule.k
         return rule.whole_spines[1] if rule.whole_spines is not None else 0

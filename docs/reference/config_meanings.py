@@ -25,6 +25,7 @@ MEANINGS: dict[str, str] = {
     "network.nodeBandwidth": "Bandwidth of nodes that state none.",
     "network.uplinkBandwidth": "Uplink capacity of leaves that `uplinks` does not name.",
     "network.uplinks": "Uplink capacity by leaf.",
+    "network.requireStated": "Whether gangs that ask for bandwidth wait where no node states any.",
     "batch.size": "Most gangs in one cycle.",
     "batch.ageStepSeconds": "How long a gang waits for one step of age.",
     "solver.timeLimitSeconds": "Longest solve; reaching it costs optimality, never a placement.",

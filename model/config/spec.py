@@ -155,11 +155,15 @@ class TopologyConstraints(Section):
 
 
 class Network(Section):
-    """Bandwidths that labels and annotations do not state: of nodes, and of leaf uplinks."""
+    """Bandwidths that labels and annotations do not state: of nodes, and of leaf uplinks.
+
+    With `require_stated` a gang that asks for bandwidth waits where no node states any.
+    """
 
     node_bandwidth: Bandwidth | None = None
     uplink_bandwidth: Bandwidth | None = None
     uplinks: dict[str, Bandwidth] = Field(default_factory=dict)
+    require_stated: bool = False
 
 
 class Batch(Section):

@@ -200,6 +200,7 @@ def _decoded(
         fabric,
         {one.node.name: one.node for one in nodes},
         report,
+        network=spec.network,
     )
     running = tuple(running for one in found for _, running in one.running)
     if expand:

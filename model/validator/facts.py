@@ -23,6 +23,7 @@ class FabricFacts:
     def __init__(self, fabric: Fabric) -> None:
         self._fabric = weakref.ref(fabric)
         self._flat = fabric.flat
+        self._silent = not fabric.states_bandwidth
         self.paths = Paths(fabric)
         self._rooms: dict[EligibilityKey, EmptyLeafRoom] = {}
         self._locations: dict[PlacementKey, LegalLocations] = {}
@@ -45,7 +46,7 @@ class FabricFacts:
 
     def of_gang(self, spec: Spec, gang: Gang, extensions: Extensions) -> LegalLocations:
         """Return the leaf rule for `gang`."""
-        return self.of_kind(kind_of(spec, gang, extensions, self._flat))
+        return self.of_kind(kind_of(spec, gang, extensions, self._flat, self._silent))
 
     def of_phantom(self, spec: Spec, nodes: int, gpus: int) -> LegalLocations:
         """Return the leaf rule for a phantom of `nodes` pods of `gpus` GPUs."""

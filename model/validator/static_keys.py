@@ -47,14 +47,20 @@ class PlacementKey:
     exceptions: tuple[tuple[int, int], ...] = ()
 
 
-def kind_of(spec: Spec, gang: Gang, extensions: Extensions, flat: bool) -> PlacementKey:
-    """Tell the kind of `gang` under `spec`; no cap of a leaf holds on a `flat` fabric."""
+def kind_of(
+    spec: Spec, gang: Gang, extensions: Extensions, flat: bool, silent: bool
+) -> PlacementKey:
+    """Tell the kind of `gang` under `spec`; no cap of a leaf holds on a `flat` fabric.
+
+    Of a `silent` fabric no node states its bandwidth.
+    """
     default = spec.network.node_bandwidth
+    unknown = silent and default is None and not spec.network.require_stated
     caps = spec.topology_constraints
     ground = EligibilityKey(
         asks=tuple((role.request, role.constraint) for role in gang.roles),
         one_per_node=gang.one_per_node,
-        bandwidth=gang.bandwidth,
+        bandwidth=None if unknown else gang.bandwidth,
         node_bandwidth=None if default is None else mbits(default),
         domains=spec.namespace(gang.key.namespace).domains,
         max_nodes=None if flat else caps.max_nodes_per_leaf,

@@ -61,8 +61,8 @@ class FabricIndex:
         return self._masks.setdefault(eligible, len(self._masks))
 
     def carries(self, node: int, bandwidth: int | None) -> bool:
-        """Whether the node's network bandwidth is known and enough."""
-        if bandwidth is None:
+        """Whether the node's network bandwidth is known and enough, where any is to be known."""
+        if bandwidth is None or not self.compares_bandwidth:
             return True
         own = self.nodes[node].bandwidth
         offered = self.default_bandwidth if own is None else own
@@ -118,6 +118,16 @@ class FabricIndex:
         """`network.nodeBandwidth` in Mbit/s."""
         stated = self.spec.network.node_bandwidth
         return None if stated is None else mbits(stated)
+
+    @cached_property
+    def compares_bandwidth(self) -> bool:
+        """Whether nodes are held to a bandwidth: one states its own, or the config says more."""
+        network = self.spec.network
+        return (
+            network.require_stated
+            or network.node_bandwidth is not None
+            or self.source.states_bandwidth
+        )
 
     @cached_property
     def uplinks(self) -> list[int | None]:

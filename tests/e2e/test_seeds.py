@@ -74,7 +74,6 @@ USER = {
 }
 """Who uses the claim that is published without anybody who does."""
 
-BANDWIDTH = "topology.scheduler/network-bandwidth"
 AKS = "aks-workerpool-25338008-vmss00000"
 LINKED = "gpu-5"
 """The one node with links of 600 GB/s, between its devices 2 to 5 alone."""
@@ -84,16 +83,13 @@ CONFIG = "/api/v1/namespaces/kube-system/configmaps"
 
 
 def fabric() -> list[dict[str, Any]]:
-    """Four leaves of four nodes of 8 GPUs under two spines; the AKS nodes are too slow to train."""
+    """Four leaves of four nodes of 8 GPUs, two spines; four AKS nodes of 4; no bandwidth stated."""
     bodies = Fleet(16, leaves_per_spine=2).objects(ready=False)
     mapped = Fleet(4, gpus=4).objects(ready=False)
     for number, body in zip((0, 1, 3, 4), mapped, strict=True):
         body["metadata"]["name"] = f"{AKS}{number}"
         labels = {LEAF_LABEL: "aks-leaf", SPINE_LABEL: "aks"}
         body["metadata"]["labels"] |= labels | {"kubernetes.io/hostname": f"{AKS}{number}"}
-        body["metadata"]["labels"][BANDWIDTH] = "100Gb"
-    for body in bodies:
-        body["metadata"]["labels"][BANDWIDTH] = "400Gb"
     return [*bodies, *mapped]
 
 

@@ -75,12 +75,8 @@ class LeafRule:
         constraint = wish.constraints[role]
         if not constraint.selects(node) or not constraint.tolerates(node):
             return False
-        if wish.bandwidth is not None:
-            known = node.bandwidth
-            if known is None and self.spec.network.node_bandwidth is not None:
-                known = mbits(self.spec.network.node_bandwidth)
-            if known is None or known < wish.bandwidth:
-                return False
+        if wish.bandwidth is not None and not self._carries(node, wish.bandwidth):
+            return False
         if wish.domains is not None and not {leaf.name, leaf.spine} & set(wish.domains):
             return False
         if fits(node.allocatable, wish.requests[role]) < 1:
@@ -89,6 +85,16 @@ class LeafRule:
         return gang is None or all(
             rule.allows(gang, gang.roles[role], node) for rule in self.extensions.rules
         )
+
+    def _carries(self, node: Node, asked: int) -> bool:
+        """Condition 3: where nothing at all is stated, every node does, unless it must be."""
+        network = self.spec.network
+        default = None if network.node_bandwidth is None else mbits(network.node_bandwidth)
+        stated = [one.bandwidth for one in self.snapshot.fabric.nodes.values()]
+        if default is None and not network.require_stated and stated == [None] * len(stated):
+            return True
+        known = default if node.bandwidth is None else node.bandwidth
+        return known is not None and known >= asked
 
     def fill(self, leaf: int, remaining: Part) -> tuple[Part, int]:
         """Section 3: pods taken per role, and nodes opened."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from fourleaf.model.config.spec import Network
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Hold
 from fourleaf.model.node import Node
@@ -14,7 +15,7 @@ from fourleaf.model.readers.gangs.exclusive_volumes import take_turns_on_volumes
 from fourleaf.model.readers.gangs.mind_others import mind_others
 from fourleaf.model.readers.gangs.preference_limits import limit_preferences
 from fourleaf.model.readers.gangs.turns import Turns
-from fourleaf.model.readers.objects.annotations import PREFERRED_DOMAIN, field_of, stated
+from fourleaf.model.readers.objects.annotations import BANDWIDTH, PREFERRED_DOMAIN, field_of, stated
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.reasons.kinds import ReasonKind
@@ -27,11 +28,12 @@ def side_by_side(
     nodes: Mapping[str, Node],
     report: Report,
     turns: Turns | None = None,
+    network: Network | None = None,
 ) -> list[Draft]:
     """`drafts`, which are in natural order, with what others do to them and nothing from before.
 
     `nodes` are all that there are by name, in the fabric or not. `turns` knows which gangs found no
-    place lately.
+    place lately. `network` is that of the config.
     """
     turns = turns or Turns()
     turns.begin()
@@ -46,6 +48,8 @@ def side_by_side(
     # Who is held for another reason takes no volume from others.
     take_turns_on_volumes(some, running, turns)
     _warn(some, fabric, report)
+    if fabric.leaves and not fabric.states_bandwidth:
+        _warn_of_unknown_bandwidth(some, network or Network(), report)
     return found
 
 
@@ -114,4 +118,22 @@ def _warn(drafts: Sequence[Draft], fabric: Fabric, report: Report) -> None:
                 domain,
                 "is no leaf or spine of the fabric",
                 "Name a leaf or a spine, or leave it out; it counts for nothing now.",
+            )
+
+
+def _warn_of_unknown_bandwidth(drafts: Sequence[Draft], network: Network, report: Report) -> None:
+    """Say of gangs that ask for bandwidth that no node states any, so that they get what comes."""
+    if network.node_bandwidth is not None or network.require_stated:
+        return
+    for draft in drafts:
+        if draft.gang.bandwidth is not None and draft.waiting:
+            pod = draft.waiting[0]
+            found = stated(pod.layers, BANDWIDTH)
+            manifest, value = found or (pod.manifest, None)
+            manifest.on(report).warn(
+                field_of(BANDWIDTH),
+                value,
+                "is held against nothing, since no node states its bandwidth: any node will do",
+                f"Label nodes {BANDWIDTH}, or set spec.network.nodeBandwidth; with "
+                "spec.network.requireStated such gangs wait.",
             )

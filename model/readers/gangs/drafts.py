@@ -78,6 +78,7 @@ class Draft:
             self.prefers
             or self.is_exclusive
             or self.gang.preferred_domain is not None
+            or self.gang.bandwidth is not None
             or any(pod.pinned for pod in self.waiting)
             or (hold is not None and hold.kind is ReasonKind.MEMBERS_MISSING)
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from operator import attrgetter
 
+from fourleaf.model.config.spec import Network
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.readers.gangs.cross_checks import side_by_side
 from fourleaf.model.readers.gangs.drafts import Draft
@@ -25,13 +26,18 @@ class BesideOthers:
         """The drafts to which others did something in the last reading."""
 
     def gangs(
-        self, waiting: WaitingGangs, running: Neighbours, ground: FabricCache, report: Report
+        self,
+        waiting: WaitingGangs,
+        running: Neighbours,
+        ground: FabricCache,
+        network: Network,
+        report: Report,
     ) -> tuple[tuple[Gang, ...], dict[GangKey, Gang]]:
         """The gangs in natural order, and by their keys; `report` takes what is wrong."""
         drafts, by_key = waiting.in_order, waiting.gangs
         before = {key: draft.gang for key, draft in self._changed.items()}
         if waiting.any_minds_others or running.any_repels:
-            side_by_side(drafts, running, ground.fabric, ground.nodes, report, self.turns)
+            side_by_side(drafts, running, ground.fabric, ground.nodes, report, self.turns, network)
             changed = [draft for draft in drafts if draft.gang is not draft.as_read]
         else:
             # So it is mostly, and then not even a long queue is gone through.

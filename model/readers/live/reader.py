@@ -359,8 +359,10 @@ class LiveReader:
 
     def _compose(self, now: float, other_pods_run: bool) -> LiveReading:
         last, report = self._reading, Report()
-        standing = self._standing
-        gangs, by_key = self._beside.gangs(self._waiting, standing.neighbours, self._ground, report)
+        standing, network = self._standing, self._config.spec.network
+        gangs, by_key = self._beside.gangs(
+            self._waiting, standing.neighbours, self._ground, network, report
+        )
         runners = None if last is None or other_pods_run else last.runners
         if runners is None:
             runners = Runners(tuple(standing.running.values()), dict(standing.uids))

@@ -103,6 +103,27 @@ def test_a_rule_that_allows_no_window_leaves_the_fewest_as_they_are() -> None:
     assert equals_brute_force(snapshot(Fabric(leaves), one, topologyConstraints=rules))
 
 
+@pytest.mark.parametrize(
+    ("stated", "network", "placed"),
+    [
+        ((None, None), {}, 1),
+        ((None, None), {"requireStated": True}, 0),
+        ((None, None), {"nodeBandwidth": "50Mb"}, 0),
+        ((None, 100), {}, 0),
+        ((50, 50), {}, 0),
+    ],
+)
+def test_bandwidth_counts_once_any_is_stated(
+    stated: tuple[int | None, ...], network: dict[str, Any], placed: int
+) -> None:
+    """A gang of two that asks for 100 Mbit/s starts where there is nothing to compare that with."""
+    nodes = tuple(node(f"a{i}", "a", bandwidth=own) for i, own in enumerate(stated))
+    where = Fabric((Leaf("a", "s0", nodes),))
+    world = snapshot(where, gang("g", 2, bandwidth=100), network=network)
+    assert equals_brute_force(world)
+    assert len(solve(world).placements) == placed
+
+
 @pytest.mark.parametrize("gap", [0.0, 0.05])
 def test_seeded_instances_by_their_relaxation(gap: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Taken for large, tiny programs give the optimum too; within a gap where one is allowed.

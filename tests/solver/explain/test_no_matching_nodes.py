@@ -103,9 +103,9 @@ def test_laws_that_only_matter_together_are_advised_together() -> None:
 
 
 def test_a_bandwidth_that_no_node_states_is_said_so() -> None:
-    """Stating it for all nodes in the config, as advised, lets the gang start."""
+    """Where that is to be stated, doing so for all nodes, as advised, lets the gang start."""
     nodes = [node(f"a{i}", "a", bandwidth=None) for i in range(2)]
-    world = snapshot(of_nodes(*nodes), gang("g", 2, bandwidth=100))
+    world = snapshot(of_nodes(*nodes), gang("g", 2, bandwidth=100), network={"requireStated": True})
     assert why(world).unblock == (
         "no node states its bandwidth: "
         "label nodes topology.scheduler/network-bandwidth or set network.nodeBandwidth",

@@ -8,9 +8,10 @@ import pytest
 
 from fourleaf.model.gang import Strategy, TopologyPolicy
 from fourleaf.model.readers import InputReading
+from fourleaf.model.readers.objects.annotations import BANDWIDTH
 from fourleaf.model.reasons.kinds import ReasonKind
 from tests.model.readers.gangs.made import gangs, only
-from tests.model.readers.made import Body, group, job, node, owned, pod, reading
+from tests.model.readers.made import Body, config, group, job, node, owned, pod, reading
 
 
 @pytest.mark.parametrize(
@@ -299,3 +300,24 @@ def test_nodes_that_the_input_lacks_are_warned_about() -> None:
         '"gone"',
     )
     assert "GPU pods there: 2" in warning.message
+
+
+@pytest.mark.parametrize(
+    ("network", "labels", "warned"),
+    [
+        ({}, {}, True),
+        ({}, {BANDWIDTH: "400Gb"}, False),
+        ({"nodeBandwidth": "400Gb"}, {}, False),
+        ({"requireStated": True}, {}, False),
+    ],
+)
+def test_bandwidth_that_nothing_is_known_of_is_warned_about(
+    network: Body, labels: dict[str, str], warned: bool
+) -> None:
+    """Where no node states any, the pod that asks for it is told that any node will do."""
+    one = node("n1")
+    one["metadata"]["labels"] |= labels
+    asks = pod(annotations={BANDWIDTH: "200Gb"})
+    problems = reading(one, asks, config(network=network)).problems
+    found = [f"{p.object}: {p.field}" for p in problems if "held against nothing" in p.message]
+    assert found == ([f"Pod ml/p: metadata.annotations[{BANDWIDTH}]"] if warned else [])
