@@ -138,7 +138,7 @@ def load() -> Extensions:
     )
     node_terms: list[NodeTerm] = []
     leaf_terms: list[LeafTerm] = []
-    taken = set(BUILT_IN_TERMS) | {"bandwidth", "preferences"}
+    taken = set(BUILT_IN_TERMS) | {"bandwidth", "domain", "preferences"}
     for entry, term in _offered(TERMS_GROUP, "value"):
         if term.name in taken:
             raise ExtensionError(f"{TERMS_GROUP}: the name {term.name} is taken; use another")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fourleaf.model.scores.term_inputs import ALIGNMENT, COMFORT, HISTORY, UTILIZATION, Raw
-from fourleaf.model.validator.recompute import BANDWIDTH, PREFERENCES
+from fourleaf.model.validator.recompute import BANDWIDTH, DOMAIN, PREFERENCES
 
 PLAIN = {"cpu": "CPU", "memory": "memory", "pods": "pod slots"}
 
@@ -29,6 +29,8 @@ def measured(name: str, raw: Raw) -> str:
         return f"{raw['failures'] / 10:.1f} % failures"
     if name == BANDWIDTH:
         return f"{raw['asked'] / 1000:g} of {raw['uplink'] / 1000:g} Gb/s"
+    if name == DOMAIN:
+        return f"{raw['preferred']} of {raw['pods']} as wished"
     if name == PREFERENCES:
         return f"{raw['met']} of {raw['pods']} on nodes as preferred"
     return ""

@@ -45,6 +45,11 @@ def weights_view(spec: Spec) -> Iterator[RenderableType]:
         f"{milli(penalties.bandwidth)} per GPU",
     )
     yield from _entry(
+        f"penalties.domain {penalties.domain}",
+        "taken off outside of the preferred domain of a gang, where the fabric has that domain: "
+        f"{milli(penalties.domain):,} per GPU",
+    )
+    yield from _entry(
         f"penalties.preferences {penalties.preferences}",
         "taken off on a node that meets nothing of what a pod prefers (node and pod affinity, "
         f"spread, taints to be avoided): up to {milli(penalties.preferences)} per GPU",
@@ -77,6 +82,7 @@ def weights_document(spec: Spec, source: str) -> dict[str, Any]:
         ],
         "penalties": {
             "bandwidth": float(spec.penalties.bandwidth),
+            "domain": float(spec.penalties.domain),
             "preferences": float(spec.penalties.preferences),
         },
         "fragmentation": float(spec.fragmentation.weight),

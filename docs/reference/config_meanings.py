@@ -7,6 +7,7 @@ MEANINGS: dict[str, str] = {
     "gpuResources": "Resources that count as GPUs.",
     "scoringWeights": "Weight of each term of the score, by name; custom terms included.",
     "penalties.bandwidth": "Weight of crossing uplinks, on the scale of the weights.",
+    "penalties.domain": "Weight of places outside of a preferred domain; at 10 these are last.",
     "penalties.preferences": "Weight of nodes that a pod would rather not have, on the same scale.",
     "penalties.migration": "Has no effect; moves are as few as can be before any score counts.",
     "fragmentation.weight": "What room kept for likely gangs is worth.",

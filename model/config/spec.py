@@ -43,6 +43,7 @@ class Penalties(Section):
 
     bandwidth: Weight = Decimal("0.1")
     preferences: Weight = Decimal("0.5")
+    domain: Weight = Decimal(10)
     migration: Weight | None = None
 
 

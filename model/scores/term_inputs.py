@@ -9,7 +9,7 @@ from fourleaf.model.config.spec import BUILT_IN_TERMS
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.member_tally import Placed
-from fourleaf.model.validator.recompute import BANDWIDTH, PREFERENCES, unmet_share
+from fourleaf.model.validator.recompute import BANDWIDTH, DOMAIN, PREFERENCES, unmet_share
 from fourleaf.model.validator.uplinks import demand, uplink_of
 from fourleaf.model.weights import SCALE
 
@@ -27,6 +27,7 @@ def raw_of(snapshot: Snapshot, one: Placed, name: str) -> Raw:
     with a preferred domain `preferred`, its pods inside. `domainUtilization`: `gpus` of the
     leaves used, `used` of them afterwards. `historicalPerformance`: `failures`, the mean failure
     rate in thousandths. `bandwidth`: `asked` and `uplink` in Mbit/s where the load is highest.
+    `domain`: `pods`, `preferred` of them in the domain that the gang prefers.
     `preferences`: `pods`, `met` of them on nodes that meet all of their preferences.
     """
     measure = _MEASURES.get(name)
@@ -63,13 +64,18 @@ def _alignment(snapshot: Snapshot, one: Placed) -> Raw:
         "spines": len({paths.spine_of[leaf] for leaf in standing.leaves}),
         "fewest": one.locations.fewest,
     }
-    wish = one.gang.preferred_domain
-    if wish is not None:
-        leaves, leaf_of = snapshot.fabric.leaves, snapshot.fabric.leaf_of
-        hosts = [leaves[leaf_of[node]] for _, node in standing.here]
-        raw["pods"] = len(hosts)
-        raw["preferred"] = sum(wish in (leaf.name, leaf.spine) for leaf in hosts)
+    raw.update(_domain(snapshot, one))
     return raw
+
+
+def _domain(snapshot: Snapshot, one: Placed) -> Raw:
+    wish = one.gang.preferred_domain
+    if wish is None:
+        return {}
+    leaves, leaf_of = snapshot.fabric.leaves, snapshot.fabric.leaf_of
+    hosts = [leaves[leaf_of[node]] for _, node in one.standing.here]
+    inside = sum(wish in (leaf.name, leaf.spine) for leaf in hosts)
+    return {"pods": len(hosts), "preferred": inside}
 
 
 def _utilization(snapshot: Snapshot, one: Placed) -> Raw:
@@ -116,5 +122,6 @@ _MEASURES: Mapping[str, Callable[[Snapshot, Placed], Raw]] = {
     UTILIZATION: _utilization,
     HISTORY: _history,
     BANDWIDTH: _bandwidth,
+    DOMAIN: _domain,
     PREFERENCES: _preferences,
 }

@@ -20,6 +20,7 @@ from fourleaf.model.validator.facts import facts_of
 from fourleaf.model.validator.member_tally import Placed, stand
 from fourleaf.model.validator.recompute import (
     BANDWIDTH,
+    DOMAIN,
     NOTHING,
     PENALTIES,
     PREFERENCES,
@@ -96,6 +97,7 @@ class TermScores:
         weighed = {
             **weights,
             BANDWIDTH: -milli(spec.penalties.bandwidth),
+            DOMAIN: -milli(spec.penalties.domain),
             PREFERENCES: -milli(spec.penalties.preferences),
         }
         terms = tuple(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fourleaf.model.aging import age_step, placed_value
 from fourleaf.model.config.spec import BUILT_IN_TERMS
 from fourleaf.model.extensions import Extensions
+from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, Role, Strategy
 from fourleaf.model.node import Node
 from fourleaf.model.node_constraint import FULL_WEIGHT
@@ -26,7 +27,10 @@ BANDWIDTH = "bandwidth"
 PREFERENCES = "preferences"
 """The same of the penalty for nodes that a pod would rather not have."""
 
-PENALTIES = (BANDWIDTH, PREFERENCES)
+DOMAIN = "domain"
+"""The same of the penalty for places outside of a preferred domain that the fabric has."""
+
+PENALTIES = (BANDWIDTH, DOMAIN, PREFERENCES)
 
 HALF = SCALE // 2
 NOTHING = Extensions()
@@ -40,7 +44,7 @@ def score(
 ) -> dict[str, int]:
     """Points of `gang` on `pods`, (pod, node) of its unbound members, by term.
 
-    Per term: sum over the pods of pod weight * (W * t // 1000). Every built-in term, both
+    Per term: sum over the pods of pod weight * (W * t // 1000). Every built-in term, all
     penalties and every custom term that the config weighs have an entry. Raises `KeyError` for
     unknown pods or nodes.
     """
@@ -121,10 +125,17 @@ def _leaf_points(
         "domainUtilization": weights.get("domainUtilization", 0) * used // SCALE,
         "topologyAlignment": alignment * close // SCALE + alignment * HALF * wished // SCALE,
     }
+    if not wished and _is_domain(snapshot.fabric, gang.preferred_domain):
+        earned[DOMAIN] = -milli(snapshot.config.spec.penalties.domain)
     for term in extensions.leaf_terms:
         if weights.get(term.name):
             earned[term.name] = weights[term.name] * term.value(gang, place, new) // SCALE
     return earned
+
+
+def _is_domain(fabric: Fabric, name: str | None) -> bool:
+    """Whether a leaf or a spine of the fabric has this name."""
+    return any(name in (leaf.name, leaf.spine) for leaf in fabric.leaves)
 
 
 def _crowding(snapshot: Snapshot, leaf: int, asked: int) -> int:

@@ -101,17 +101,22 @@ def _open(state: CycleState, group: GangGroup, shared: list[int]) -> list[Entry]
 def _special(
     group: GangGroup, scorer: Scorer, sharing: Sharing, merged: JoinedCandidates
 ) -> dict[int, list[tuple[int, int]]]:
-    """Place number -> (gang class, points) where pods there meet its preferred domain."""
+    """Place number -> (gang class, points) where pods there meet its preferred domain.
+
+    The points are what they are worth above pods outside of it.
+    """
     special: dict[int, list[tuple[int, int]]] = defaultdict(list)
     met = scorer.preference(group.gang, None)
     for number in chain.from_iterable(sharing.values()):
         gang_class = group.gang_classes[number]
-        inside = scorer.state.fabric.domain(gang_class.gangs[0].preferred_domain)
+        gang = gang_class.gangs[0]
+        inside = scorer.state.fabric.domain(gang.preferred_domain)
+        gain = met - scorer.outside(gang)
         points: dict[int, int] = defaultdict(int)
         for leaf in inside or ():
             for place, counts in gang_class.candidates.at_leaf.get(leaf, ()):
                 if place.number in merged.reach:
-                    points[place.number] += met * scorer.leaf_weight(group, leaf, counts)
+                    points[place.number] += gain * scorer.leaf_weight(group, leaf, counts)
         for place_number, extra in points.items():
             special[place_number].append((number, extra))
     return special
@@ -136,5 +141,6 @@ def _worth(
         gang = gang_class.gangs[0]
         compact = total * scorer.compactness(gang_class.candidates, gang, used)
         wish = scorer.state.fabric.domain(gang.preferred_domain) is not None
-        worth[number] = compact + (extra.get(number, 0) if wish else met)
+        outside = total * scorer.outside(gang)
+        worth[number] = compact + (outside + extra.get(number, 0) if wish else met)
     return worth

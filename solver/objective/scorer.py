@@ -15,6 +15,7 @@ from fourleaf.solver.instance.gang_type import Counts
 from fourleaf.solver.instance.preferred_nodes import profile_of
 from fourleaf.solver.objective.terms import (
     bandwidth,
+    domain,
     domain_utilization,
     historical_performance,
     preferences,
@@ -34,6 +35,7 @@ class Scorer:
         extensions = state.fabric.extensions
         self._penalty = milli(state.spec.penalties.bandwidth)
         self._preferences = milli(state.spec.penalties.preferences)
+        self._outside = milli(state.spec.penalties.domain)
         named = state.spec.scoring_weights
         self._node_terms = [t for t in extensions.node_terms if t.name in named]
         self._leaf_terms = [t for t in extensions.leaf_terms if t.name in named]
@@ -166,11 +168,18 @@ class Scorer:
         return weight * topology_alignment.compactness(candidates.fewest, used) // 1000
 
     def preference(self, gang: Gang, leaf: int | None) -> int:
-        """Points for the preferred domain, for a pod in `leaf` (`None`: in that domain)."""
+        """Points for the preferred domain, for a pod in `leaf` (`None`: in that domain).
+
+        Those of `topologyAlignment` where it is met, the penalty where it is not.
+        """
         weight = self.weights(gang).get(topology_alignment.NAME, 0)
         inside = self.state.fabric.domain(gang.preferred_domain)
         met = leaf is None or inside is None or leaf in inside
-        return weight * topology_alignment.preference(met) // 1000
+        return weight * topology_alignment.preference(met) // 1000 if met else self.outside(gang)
+
+    def outside(self, gang: Gang) -> int:
+        """Points for a pod outside of the preferred domain: 0 or less."""
+        return -self._outside if self.state.fabric.domain(gang.preferred_domain) else 0
 
     def leaf_weight(self, group: GangGroup, leaf: int, counts: Counts) -> int:
         """Weight of the new pods among `counts` in a leaf."""
@@ -217,14 +226,17 @@ class Scorer:
             leaf: self.leaf_terms(group, leaf, tuple(here), len(counts) > 1)
             for leaf, here in counts.items()
         }
-        preferred = {leaf: self.preference(gang, leaf) for leaf in counts}
+        inside = self.state.fabric.domain(gang.preferred_domain)
+        met = self.preference(gang, None)
         weights = [gang.pod_weight(role) for role in gang.roles]
         total: dict[str, int] = {}
         for (role, leaf, kind), pods in alike.items():
             node = self.state.node_of_score_class[kind]
             points = {**self.node_terms(gang, role, node), **by_leaf[leaf]}
             links = points.get(topology_alignment.NAME, 0)
-            points[topology_alignment.NAME] = compact + preferred[leaf] + links
+            is_met = inside is None or leaf in inside
+            points[topology_alignment.NAME] = compact + links + (met if is_met else 0)
+            points[domain.NAME] = 0 if is_met else self.outside(gang)
             for name, value in points.items():
                 total[name] = total.get(name, 0) + pods * weights[role] * value
         return total

@@ -65,10 +65,10 @@ def test_places_are_those_of_the_plan() -> None:
 
 
 def test_which_term_decided() -> None:
-    """Mixtral prefers the spine that it gets; elsewhere it would lose half of 0.428 per GPU."""
+    """Mixtral prefers the spine that it gets; elsewhere that would cost it 10 per GPU."""
     one = gangs()["mixtral-sft"]
     assert one["decided"]["by"] == "Term"
-    assert one["decided"]["term"] == "topologyAlignment"
+    assert one["decided"]["term"] == "domain"
     assert one["decided"]["difference"] == one["place"]["points"] - one["other"]["points"]
     assert set(one["place"]["leaves"]) != set(one["other"]["leaves"])
 
@@ -88,8 +88,9 @@ def test_one_gang_for_people() -> None:
     assert said.exit_code == 0
     rows = {line.split()[0]: line.split() for line in said.stdout.splitlines() if line.strip()}
     assert rows["topologyAlignment"][-5:] == ["1.000", "0.428", "0.428", "0.214", "+0.214"]
-    assert rows["domainUtilization"][1:6] == ["64", "of", "64", "GPUs", "used"]
-    assert "topologyAlignment +0.214" in said.stdout
+    assert rows["domainUtilization"][1:5] == ["64", "of", "64", "GPUs"]
+    assert rows["score"][1:] == ["0.901", "-9.313", "+10.214"]
+    assert "domain +10.000" in said.stdout
     assert max(map(len, said.stdout.splitlines())) <= 80
 
 

@@ -134,18 +134,24 @@ def test_a_gang_that_would_have_to_wait(run: Run, input_file: Path, write: Write
     assert gang["why"]["reason"] == "QuotaExceeded"
 
 
-def test_the_term_that_held_a_gang(run: Run) -> None:
-    """Without its term, the pair of leaves that was wished for holds mixtral-sft no longer."""
-    change = "topologyAlignment=0,resourceAvailability=1"
+def test_the_term_that_held_a_gang(run: Run, tmp_path: Path) -> None:
+    """Without its penalty, the spine that was wished for holds mixtral-sft no longer."""
+    change = tmp_path / "config.yaml"
+    change.write_text(
+        "apiVersion: topology.scheduler/v1alpha1\nkind: SchedulerConfig\nspec:\n"
+        "  penalties: {domain: 0}\n"
+        "  scoringWeights: {resourceAvailability: 1, domainUtilization: 0.2, "
+        "historicalPerformance: 0.1}\n"
+    )
     told = json.loads(run("plan", "-f", EXAMPLES, "--what-if", change, "-o", "json").stdout)
     (gang,) = (one for one in told["gangs"] if one["name"] == "mixtral-sft")
     assert gang["change"] == "Moved"
     assert gang["heldBefore"]["by"] == "Term"
-    assert gang["heldBefore"]["term"] == "topologyAlignment"
+    assert gang["heldBefore"]["term"] == "domain"
     assert gang["heldBefore"]["difference"] > 0 >= gang["decided"]["difference"]
     said = " ".join(run("plan", "-f", EXAMPLES, "--what-if", change).stdout.split())
     assert "1 still waiting" in said
-    assert "held it before, +0.214" in said
+    assert "+10.000;" in said
 
 
 def test_shuffled_gangs_are_counted_and_listed_by_wide_alone() -> None:

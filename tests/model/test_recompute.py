@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.fabric import Fabric, Leaf
 from fourleaf.model.gang import Gang, Role, Strategy, TopologyPolicy
@@ -137,13 +139,33 @@ def test_topology_alignment_counts_bound_members() -> None:
 
 
 def test_preferred_domain_is_weighed_pod_by_pod() -> None:
-    """The pod in the preferred leaf earns both halves, the other one half."""
+    """The pod in the preferred leaf earns both halves, the other one half, and pays for it."""
     one = gang("g", 2, preferred_domain="b")
     found = points(fabric([[1, 1]]), one, ["a0", "b0"], scoringWeights=ONLY_SHAPE)
-    assert found == {"topologyAlignment": 8 * 500 + 8 * 1000}
+    assert found == {"topologyAlignment": 8 * 500 + 8 * 1000, "domain": -8 * 10_000}
     spine = replace(one, preferred_domain="s0")
     found = points(fabric([[1, 1]]), spine, ["a0", "b0"], scoringWeights=ONLY_SHAPE)
     assert found == {"topologyAlignment": 16 * 1000}
+
+
+@pytest.mark.parametrize(
+    ("wish", "weight", "points"),
+    [
+        ("b", 10, -80_000),
+        ("b", 0, 0),
+        ("a", 10, 0),
+        ("s0", 10, 0),
+        ("nowhere", 10, 0),
+        (None, 10, 0),
+    ],
+)
+def test_places_outside_of_the_preferred_domain_cost(
+    wish: str | None, weight: int, points: int
+) -> None:
+    """The weight for each GPU outside, where the fabric has that domain."""
+    one = gang("g", 1, preferred_domain=wish)
+    world = snapshot(fabric([[1, 1]]), one, penalties={"domain": weight})
+    assert score(world, one, seats(one, ["a0"]))["domain"] == points
 
 
 def test_whole_spines_count_spines() -> None:

@@ -46,6 +46,8 @@ def test_what_is_lost_by_two_leaves_and_another_domain() -> None:
         "preferred": 1,
     }
     assert alignment.value == 500 * 2 // 3 + 250
+    penalty = terms["domain"]
+    assert (penalty.value, penalty.weight, penalty.points) == (500, -10_000, -8 * 10_000)
 
 
 def test_failures_are_means_over_the_pods() -> None:
