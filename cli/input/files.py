@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.extensions import Extensions
     from fourleaf.model.readers import InputReading, Source
-    from fourleaf.model.snapshot import Snapshot
 
 
 def moment(text: str | None) -> float | None:
@@ -57,7 +56,7 @@ def reading_of(
     """What `files` hold; without any, what the cluster holds. Raises `BadInput`."""
     if files:
         reading = read_files(files, now)
-        need_nodes(reading.snapshot, files)
+        need_nodes(reading, files)
         return reading
 
     live = observe(reach)
@@ -88,9 +87,26 @@ def need_terms(config: SchedulerConfig, source: str, extensions: Extensions) -> 
         raise BadInput(problems)
 
 
-def need_nodes(snapshot: Snapshot, files: Sequence[str]) -> None:
-    """Raise `BadInput` where there is nothing to plan on, as when only a Job was given."""
-    if snapshot.fabric.leaves or snapshot.fabric.refused:
+def need_nodes(reading: InputReading, files: Sequence[str], gpus: bool = False) -> None:
+    """Raise `BadInput` where there is nothing to plan on, as when only a Job was given.
+
+    Nodes of which none has GPUs are warned about, and are nothing either where `gpus` are needed:
+    to a plan, it is an answer that gangs wait for others.
+    """
+    from fourleaf.model.problems import Problem, Severity
+
+    fabric = reading.snapshot.fabric
+    if fabric.leaves or fabric.refused:
+        return
+    nodes = () if gpus else reading.members.situation.objects.of("", "Node")
+    if nodes:
+        message = "has no GPUs, nor has any other node of the input"
+        advice = "Run a device plugin or the agent there, or name their devices by a device map."
+        first = f"Node {nodes[0].name}"
+        source = ", ".join(files)
+        print_problems(
+            [Problem(Severity.WARNING, source, first, "status.allocatable", "", message, advice)]
+        )
         return
     advice = "Add them: kubectl get nodes,pods -A -o json > now.json, then -f now.json."
     raise bad_input(", ".join(files), "the input holds no node to plan on", advice, about="Node")

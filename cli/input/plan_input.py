@@ -94,7 +94,7 @@ class GatheredInput:
 
         if self.live is None:
             reading = read(self.given, self.of.now, config=config)
-            need_nodes(reading.snapshot, self.of.files)
+            need_nodes(reading, self.of.files)
         else:
             reading = self.live.reading(self.given, config)
         need_terms(reading.snapshot.config, reading.config_source, load())

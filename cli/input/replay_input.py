@@ -99,7 +99,7 @@ def snapshot_of(files: Sequence[str], duration: int) -> tuple[Trace, Fabric, Sch
     from fourleaf.simulator.readers import snapshot as reader
 
     reading = read_files(files)
-    need_nodes(reading.snapshot, files)
+    need_nodes(reading, files, gpus=True)
     print_problems(reading.problems)
     snapshot = reading.snapshot
     return reader.trace_of(snapshot, duration), snapshot.fabric, snapshot.config

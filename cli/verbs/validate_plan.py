@@ -43,7 +43,7 @@ def validate_plan(
 
     reading = read_files(files, at)
     snapshot, extensions = reading.snapshot, load()
-    need_nodes(snapshot, files)
+    need_nodes(reading, files)
     need_terms(snapshot.config, reading.config_source, extensions)
     document = _document(plan)
     checked = from_document(document, plan)

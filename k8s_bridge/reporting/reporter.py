@@ -286,9 +286,19 @@ class Reporter:
                 seconds={phase: round(took, 4) for phase, took in report.seconds.items()},
                 note=plan.note,
             )
+            if logs.is_debugging():
+                self._log_gangs(plan, lost)
             if self._audit is not None:
                 snapshot = report.reading.snapshot
                 self._audit.decided(cycle_id, self._scheduler.epoch, snapshot, plan, lost, late)
+
+    def _log_gangs(self, plan: Plan, lost: Mapping[GangKey, str]) -> None:
+        for one in plan.placements:
+            nodes = sorted({node for _, node in one.pods})
+            self._log.debug("gang_placed", gang=str(one.gang), nodes=nodes, lost=lost.get(one.gang))
+        for waiting in plan.waiting:
+            kind = waiting.reason.kind.value
+            self._log.debug("gang_waits", gang=str(waiting.gang), reason=kind)
 
     @guarded
     def _report(self, report: CycleReport, plan: Plan) -> None:

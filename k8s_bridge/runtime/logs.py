@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Event
 from typing import Any, TextIO
 
 import orjson
@@ -17,6 +18,7 @@ import structlog
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 DEFAULT_LEVEL = "INFO"
+_DEBUGGING = Event()
 
 
 def set_up_logs(
@@ -25,11 +27,13 @@ def set_up_logs(
     """Send the logs of this process, those of libraries too, to `stream`.
 
     `level` is one of `LEVELS`; without it the variable `LOG_LEVEL` says, and where that is
-    none of them, INFO. `plain` chooses lines for people; without it, a terminal gets those.
-    `stream` is standard error unless given.
+    none of them, INFO, which is warned about. `plain` chooses lines for people; without it, a
+    terminal gets those. `stream` is standard error unless given.
     """
     to = stream or sys.stderr
-    least = logging.getLevelNamesMapping()[_level(level or os.environ.get("LOG_LEVEL", ""))]
+    named = level or os.environ.get("LOG_LEVEL", "")
+    least = logging.getLevelNamesMapping()[_level(named)]
+    (_DEBUGGING.set if least == logging.DEBUG else _DEBUGGING.clear)()
     people = to.isatty() if plain is None else plain
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -62,6 +66,14 @@ def set_up_logs(
     root.handlers = [handler]
     # Libraries talk about every connection below that.
     root.setLevel(max(least, logging.WARNING))
+    if named and named.upper() not in LEVELS:
+        advice = f"set LOG_LEVEL to {', '.join(LEVELS[:-1])} or {LEVELS[-1]}"
+        structlog.get_logger(__name__).warning("log_level_unknown", level=named[:80], advice=advice)
+
+
+def is_debugging() -> bool:
+    """Whether lines at DEBUG are written: nothing is made for them where they are not."""
+    return _DEBUGGING.is_set()
 
 
 @contextmanager

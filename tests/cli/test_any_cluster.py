@@ -94,3 +94,16 @@ def test_topology_check_says_how_nodes_without_a_leaf_are_used(
     assert checked.exit_code == 3, checked.output
     assert f"finding: {kind}: nodes " in checked.stdout
     assert advice in " ".join(checked.stdout.split())
+
+
+def test_nodes_without_gpus_are_an_answer(run: Run, tmp_path: Path) -> None:
+    """Where no node has any, `plan`, `why` and `score` say that the gang waits and why."""
+    bare = node("n1", None, status={"allocatable": {"cpu": "8", "memory": "16Gi", "pods": "110"}})
+    path = written(tmp_path, bare, pod("p", 8))
+    for verb in (["plan"], ["why", "ml/p"], ["score"]):
+        said = run(*verb, "-f", path)
+        assert said.exit_code == 3, said.output
+        assert "NoMatchingNodes" in said.stdout
+        assert "Node n1: status.allocatable: has no GPUs" in said.stderr
+    alone = run("plan", "-f", written(tmp_path, pod("p", 8)))
+    assert (alone.exit_code, "holds no node to plan on" in alone.stderr) == (2, True)

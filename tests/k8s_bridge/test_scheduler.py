@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, JOB_SETS, LEASES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
@@ -27,6 +28,7 @@ from fourleaf.k8s_bridge.leader import Leader
 from fourleaf.k8s_bridge.reporting.conditions import pod_scheduled
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.reporter import Reporter
+from fourleaf.k8s_bridge.runtime import logs
 from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
 from fourleaf.model.config.spec import CONFIG_MAP
 from fourleaf.model.extensions import Extensions
@@ -118,6 +120,19 @@ async def test_gangs_are_bound_by_the_leaf_rule(bench: Bench) -> None:
     pair = sorted({leaf[f"eight-{i}"] for i in range(8)})
     assert pair[1] == pair[0] + 1
     assert all(devices_of(body) == tuple(range(8)) for body in (await bench.pods()).values())
+
+
+async def test_each_gang_has_a_line_at_debug(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it is placed, or why it waits, in each cycle; nothing of that without being asked."""
+    for asked in (False, True):
+        monkeypatch.setattr(logs, "is_debugging", lambda told=asked: told)
+        with capture_logs() as said:
+            await bench.start() if not asked else None
+            await submit(bench.cluster, TEAM, [*gang(f"four-{asked}", 4), *gang(f"99-{asked}", 99)])
+            await bench.clock.advance(3)
+        found = {(one["event"], one["gang"]) for one in said if one["log_level"] == "debug"}
+        placed, waits = ("gang_placed", f"{TEAM}/four-True"), ("gang_waits", f"{TEAM}/99-True")
+        assert found >= {placed, waits} if asked else not found
 
 
 async def test_a_gang_waits_and_says_why_until_there_is_room(bench: Bench) -> None:

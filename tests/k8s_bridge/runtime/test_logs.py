@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import structlog
 
-from fourleaf.k8s_bridge.runtime.logs import cycle, set_up_logs
+from fourleaf.k8s_bridge.runtime.logs import cycle, is_debugging, set_up_logs
 
 
 @pytest.fixture(autouse=True)
@@ -62,13 +62,13 @@ def test_lines_are_json_with_the_cycle_that_they_belong_to() -> None:
         ("debug", ["d", "i", "w"]),
         ("INFO", ["i", "w"]),
         ("WARNING", ["w"]),
-        ("nonsense", ["i", "w"]),
+        ("nonsense", ["log_level_unknown", "i", "w"]),
     ],
 )
 def test_the_level_comes_from_the_environment(
     monkeypatch: pytest.MonkeyPatch, variable: str, expected: list[str]
 ) -> None:
-    """`LOG_LEVEL` in any case; a word that is no level means INFO."""
+    """`LOG_LEVEL` in any case; a word that is no level means INFO, and is named."""
     monkeypatch.setenv("LOG_LEVEL", variable)
     stream = io.StringIO()
     set_up_logs(stream=stream)
@@ -77,6 +77,7 @@ def test_the_level_comes_from_the_environment(
     log.info("i")
     log.warning("w")
     assert [line["msg"] for line in lines(stream)] == expected
+    assert is_debugging() is (variable == "debug")
 
 
 def test_libraries_log_in_the_same_form_but_only_what_matters() -> None:
