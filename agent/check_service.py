@@ -2,13 +2,15 @@
 
 It needs the standard library alone, so that its image can hold this one file. The environment
 tells what it says: `NODE_NAME` and `POD_NAME` (set from fields of the pod) and
-`CUDA_VISIBLE_DEVICES`; and how: `CHECK_INTERVAL` in seconds and `CHECK_PORT`.
+`CUDA_VISIBLE_DEVICES`; what it holds that against: `DEVICE_MAP` and `GRANTED_DEVICES` (set from
+annotations of the pod, or empty); and how: `CHECK_INTERVAL` in seconds and `CHECK_PORT`.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -22,22 +24,30 @@ from typing import TextIO
 INTERVAL = 10.0
 PORT = 8080
 VISIBLE = "CUDA_VISIBLE_DEVICES"
+LINE = re.compile(r"\s*([0-9]+)\s*=\s*([^:\s]+)\s*:\s*([0-9,\s]+?)\s*")
+"""A line of a device map: index, node, devices."""
+
 LATE = 3
 """Intervals without a line after which the service does not count as healthy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a pod sees of its place. `visible` is None where the variable is not set."""
+    """What a pod sees of its place. `visible` is None where the variable is not set.
+
+    `device_map` and `granted` are what it should see, each "" where nothing says.
+    """
 
     node: str
     pod: str
     visible: str | None
+    device_map: str = ""
+    granted: str = ""
 
     @property
     def devices(self) -> list[str]:
         """The devices that CUDA would show, as they are named."""
-        return [one.strip() for one in (self.visible or "").split(",") if one.strip()]
+        return _split(self.visible or "")
 
     @property
     def complaint(self) -> str:
@@ -48,14 +58,39 @@ class Seen:
             return f"{VISIBLE} is empty, so CUDA shows no device"
         if len(set(self.devices)) < len(self.devices):
             return f"{VISIBLE} names a device twice"
+        if self.granted and sorted(self.devices) != sorted(_split(self.granted)):
+            return f"{VISIBLE} is {self.visible}, but {self.granted} was granted"
+        return self._against_map()
+
+    def _against_map(self) -> str:
+        """What differs from the line of its index, or from every line where it has none."""
+        lines = {one[1]: (one[2], _split(one[3])) for one in _lines(self.device_map)}
+        index = self.pod.rpartition("-")[2]
+        own = {index: lines[index]} if index in lines else lines
+        there = [devices for node, devices in own.values() if node == self.node]
+        if own and not there:
+            nodes = ", ".join(sorted({node for node, _ in own.values()}))
+            return f"it stands on {self.node}, and its map names {nodes}"
+        if there and not any(sorted(self.devices) == sorted(one) for one in there):
+            told = " or ".join(",".join(one) for one in there)
+            return f"{VISIBLE} is {self.visible}, and its map names {told}"
         return ""
+
+
+def _lines(text: str) -> list[re.Match[str]]:
+    return [found for line in text.splitlines() if (found := LINE.fullmatch(line))]
+
+
+def _split(text: str) -> list[str]:
+    return [one.strip() for one in text.split(",") if one.strip()]
 
 
 def seen_in(environment: Mapping[str, str]) -> Seen:
     """What `environment` says."""
     node = environment.get("NODE_NAME") or "unknown"
     pod = environment.get("POD_NAME") or environment.get("HOSTNAME") or "unknown"
-    return Seen(node, pod, environment.get(VISIBLE))
+    should = (environment.get(name, "") for name in ("DEVICE_MAP", "GRANTED_DEVICES"))
+    return Seen(node, pod, environment.get(VISIBLE), *should)
 
 
 def line_of(seen: Seen, now: float) -> str:
@@ -101,7 +136,7 @@ def metrics_of(seen: Seen, lines: int) -> str:
         for name, kind, text, own, value in (
             ("gpu_scheduler_check_devices", "gauge", "Devices in sight.", labels,
              len(seen.devices)),
-            ("gpu_scheduler_check_ok", "gauge", "1 where the variable is set and names devices.",
+            ("gpu_scheduler_check_ok", "gauge", "1 where node and devices are as granted.",
              labels, int(not seen.complaint)),
             ("gpu_scheduler_check_lines_total", "counter", "Lines logged.", labels, lines),
             ("gpu_scheduler_check_info", "gauge", "The variable as it stands.",

@@ -49,6 +49,35 @@ def test_what_is_wrong_is_a_warning(visible: str | None, complaint: str) -> None
     assert json.loads(line_of(seen, 0.0))["level"] == ("warning" if complaint else "info")
 
 
+@pytest.mark.parametrize(
+    ("pod", "node", "visible", "granted", "complaint"),
+    [
+        ("check-0", "n0", "0,1", "0,1", ""),
+        ("check-0", "n0", "1, 0", "", ""),
+        ("check-0", "n1", "2", "2", "it stands on n1, and its map names n0"),
+        ("check-0", "n0", "7", "", "CUDA_VISIBLE_DEVICES is 7, and its map names 0,1"),
+        ("check-0", "n0", "7", "0,1", "CUDA_VISIBLE_DEVICES is 7, but 0,1 was granted"),
+        ("check-x7k2p", "n1", "2", "", ""),
+        ("check-x7k2p", "n9", "2", "", "it stands on n9, and its map names n0, n1"),
+        ("check-9", "n1", "3", "", "CUDA_VISIBLE_DEVICES is 3, and its map names 2"),
+    ],
+)
+def test_place_and_devices_are_held_against_map_and_grant(
+    pod: str, node: str, visible: str, granted: str, complaint: str
+) -> None:
+    """A pod with an index has that line of the map, others have any."""
+    environment = {
+        "NODE_NAME": node,
+        "POD_NAME": pod,
+        "CUDA_VISIBLE_DEVICES": visible,
+        "DEVICE_MAP": "0=n0:0,1\n1 = n1 : 2\n",
+        "GRANTED_DEVICES": granted,
+    }
+    seen = seen_in(environment)
+    assert seen.complaint == complaint
+    assert f'ok{{node="{node}",pod="{pod}"}} {int(not complaint)}' in metrics_of(seen, 1)
+
+
 def test_it_is_healthy_while_lines_come() -> None:
     """Not before the first, and not after three intervals without one."""
     beat = Beat(10.0)

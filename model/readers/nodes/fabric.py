@@ -185,6 +185,16 @@ def _check_names(report: Report, fabric: Fabric, read: ConfigRead) -> None:
     named = [(f"spec.network.uplinks[{leaf}]", leaf, False) for leaf in spec.network.uplinks]
     for i, edge in enumerate(spec.topology.adjacency.edges):
         named.extend((f"spec.topology.adjacency.edges[{i}]", leaf, False) for leaf in edge)
+        spans = {fabric.leaves[fabric.leaf_index[leaf]].spine for leaf in edge if leaf in leaves}
+        if len(spans) > 1:
+            read.warn(
+                report,
+                f"spec.topology.adjacency.edges[{i}]",
+                " - ".join(edge),
+                f"joins leaves of spines {' and '.join(sorted(spans))}, so it counts for nothing: "
+                "adjacent leaves stand in one spine",
+                "Give spec.topology.levels the label of leaves alone: all are one spine then.",
+            )
     for name, policy in spec.namespaces.items():
         field = f"spec.namespaces[{name}].domains"
         named.extend((field, domain, True) for domain in policy.domains or ())

@@ -41,6 +41,13 @@ spec:
         - name: POD_NAME
           valueFrom:
             fieldRef: {fieldPath: metadata.name}
+        # What it should see: its map, and what the scheduler wrote.
+        - name: DEVICE_MAP
+          valueFrom:
+            fieldRef: {fieldPath: "metadata.annotations['gpu-scheduling-map']"}
+        - name: GRANTED_DEVICES
+          valueFrom:
+            fieldRef: {fieldPath: "metadata.annotations['alloc.gpu.scheduling/devices']"}
         - {name: CHECK_INTERVAL, value: {{ .Values.intervalSeconds | quote }}}
       ports:
         - {name: http, containerPort: 8080}

@@ -6,7 +6,9 @@ from typing import Any
 
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.readers import InputReading
-from tests.model.readers.made import LEAF, SPINE, config, node, reading
+from fourleaf.model.readers.objects.annotations import GANG, GANG_SIZE
+from fourleaf.solver.batch.solve import solve
+from tests.model.readers.made import LEAF, SPINE, config, node, pod, reading
 
 
 def leaves(fabric: Fabric) -> list[tuple[str, str, int]]:
@@ -28,6 +30,22 @@ def test_nodes_of_which_none_names_a_leaf_are_one() -> None:
     assert said(found) == [
         "spec.topology: finds no leaf: no GPU node has a known label, so all 2 stand in one leaf"
     ]
+
+
+def test_an_edge_across_spines_is_told_to_count_for_nothing() -> None:
+    """With leaves alone as levels the same edge joins two leaves of the one spine."""
+    bodies = node("n1", "a", "s1"), node("n2", "b", "s2"), pod("g-0"), pod("g-1")
+    for body in bodies[2:]:
+        body["metadata"]["annotations"] = {GANG: "g", GANG_SIZE: "2"}
+    edges = {"kind": "explicit", "edges": [["a", "b"]]}
+    found = reading(*bodies, config(topology={"adjacency": edges}))
+    (told,) = said(found)
+    assert told.startswith("spec.topology.adjacency.edges[0]: joins leaves of spines s1 and s2")
+    topology = {"adjacency": edges, "levels": [{"nodeLabel": LEAF}]}
+    found = reading(*bodies, config(topology=topology))
+    assert said(found) == []
+    assert len(found.snapshot.fabric.spines) == 1
+    assert solve(found.snapshot).waiting == ()
 
 
 def test_nodes_without_a_leaf_stand_apart_from_those_that_have_one() -> None:
