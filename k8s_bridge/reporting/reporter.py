@@ -37,6 +37,7 @@ from fourleaf.k8s_bridge.reporting.events.relocations import (
 )
 from fourleaf.k8s_bridge.reporting.events.unreadable_records import what_is_sealed
 from fourleaf.k8s_bridge.reporting.fabric_usage import fabric_usage
+from fourleaf.k8s_bridge.reporting.first_seen import FirstSeen
 from fourleaf.k8s_bridge.reporting.guard import guarded
 from fourleaf.k8s_bridge.reporting.metrics import EMPTY, FAILED, SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.other_namespaces import without_others
@@ -95,8 +96,9 @@ class Reporter:
         self._requests = {} if requests is None else requests
         self._reported = Reported()
         self._bound: dict[str, _Bound] = {}
-        self._created: dict[GangKey, float] = {}
-        """When the gangs that are being bound were, in seconds since the epoch."""
+        self._first_seen = FirstSeen(scheduler.cache, scheduler.clock)
+        self._waited: dict[GangKey, float] = {}
+        """Since when the gangs that are being bound could be planned, in seconds of the epoch."""
         self._queue: Callable[[], tuple[Queued, ...]] = tuple
         self._cycles: Counter[str] = Counter()
         self._last: LastCycle | None = None
@@ -125,13 +127,15 @@ class Reporter:
     def committing(self, plan: tuple[CommitRequest, ...], snapshot: Snapshot) -> None:
         """These pods are about to be bound: a status written now would spoil their versions."""
         self.recorder.discard((m.pod.namespace, m.pod.name) for one in plan for m in one.members)
-        if self._created or self._bound:
+        if self._waited or self._bound:
             # Those that are being bound count as running; others were deleted before they started.
             there = {pod.gang for pod in snapshot.running}
-            self._created = {gang: at for gang, at in self._created.items() if gang in there}
+            self._waited = {gang: at for gang, at in self._waited.items() if gang in there}
             self._bound = {name: one for name, one in self._bound.items() if one.gang in there}
         for one in plan:
-            self._created[one.gang] = snapshot.gangs_by_key[one.gang].created
+            created = snapshot.gangs_by_key[one.gang].created
+            uids = (member.pod.uid for member in one.members)
+            self._waited[one.gang] = self._first_seen.waits_since(created, uids)
 
     @guarded
     def cycle(self, report: CycleReport) -> None:
@@ -161,9 +165,9 @@ class Reporter:
         if len(bound.members) < len(commit.members):
             return
         del self._bound[commit.name]
-        created = self._created.pop(commit.gang, None)
-        if created is not None:
-            self._metrics.bound(max(0.0, self._scheduler.clock.wall() - created))
+        since = self._waited.pop(commit.gang, None)
+        if since is not None:
+            self._metrics.bound(max(0.0, self._scheduler.clock.wall() - since))
         self._record(what_was_bound(commit.gang, [(m.pod, m.node) for m in bound.members]))
 
     @guarded
@@ -223,7 +227,7 @@ class Reporter:
         """Another replica leads now, and reports what there is to report."""
         self.recorder.clear()
         self._bound.clear()
-        self._created.clear()
+        self._waited.clear()
         self._cycle_began = None
         self._queue = tuple
         self._facts = None

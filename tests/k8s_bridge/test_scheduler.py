@@ -122,6 +122,20 @@ async def test_gangs_are_bound_by_the_leaf_rule(bench: Bench) -> None:
     assert all(devices_of(body) == tuple(range(8)) for body in (await bench.pods()).values())
 
 
+async def test_latency_is_measured_from_the_moment_in_which_pods_came(bench: Bench) -> None:
+    """Nine tenths of a second after the full second that creationTimestamp says."""
+    await bench.start()
+    await bench.clock.advance(1.9 - bench.clock.wall() % 1)
+    await submit(bench.cluster, TEAM, gang("four", 4))
+    await bench.clock.advance(3)
+    assert len(await bench.places()) == 4
+    value = bench.metrics.registry.get_sample_value
+    assert value("topology_scheduler_latency_seconds_count") == 1
+    seconds = value("topology_scheduler_latency_seconds_sum")
+    assert seconds is not None
+    assert 0 <= seconds < 0.5
+
+
 async def test_each_gang_has_a_line_at_debug(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where it is placed, or why it waits, in each cycle; nothing of that without being asked."""
     for asked in (False, True):

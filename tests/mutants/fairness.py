@@ -405,8 +405,8 @@ FAIRNESS = (
         "memory of gangs that were being bound",
         "the reporter keeps each gang that was deleted while it was being bound",
         "k8s_bridge/reporting/reporter.py",
-        "for gang, at in self._created.items() if gang in there}",
-        "for gang, at in self._created.items()}",
+        "for gang, at in self._waited.items() if gang in there}",
+        "for gang, at in self._waited.items()}",
         "tests/k8s_bridge/reporting/test_memory.py"
         "::test_gangs_that_were_deleted_while_they_were_being_bound",
     ),

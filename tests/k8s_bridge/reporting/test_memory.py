@@ -25,7 +25,7 @@ async def test_gangs_that_were_deleted_while_they_waited() -> None:
         await bench.clock.advance(3)
     await submit(bench.cluster, TEAM, gang("last", 2))
     await bench.clock.advance(3)
-    assert (scheduler.reporter._created, scheduler.reporter._bound) == ({}, {})
+    assert (scheduler.reporter._waited, scheduler.reporter._bound) == ({}, {})
     await bench.stop()
 
 
@@ -49,11 +49,11 @@ async def test_gangs_that_were_deleted_while_they_were_being_bound() -> None:
     scheduler = await bench.start(client=bench.cluster.client("a", NeverBound()))
     await submit(bench.cluster, TEAM, gang("half", 2))
     await bench.clock.advance(3)
-    assert scheduler.reporter._created
+    assert scheduler.reporter._waited
     for name in ("half-0", "half-1"):
         await bench.cluster.delete(PODS, Target(TEAM, name))
     await bench.clock.advance(30)
     await submit(bench.cluster, TEAM, gang("next", 1))
     await bench.clock.advance(3)
-    assert (scheduler.reporter._created, scheduler.reporter._bound) == ({}, {})
+    assert (scheduler.reporter._waited, scheduler.reporter._bound) == ({}, {})
     await bench.stop()
