@@ -26,13 +26,15 @@ def lint(files: Files, now: Now = None, output: Answer = OutputFormat.TABLE) -> 
     Exit code: 0 everything can be used, 2 something cannot.
     """
     at = moment(now)
+    from fourleaf.cli.api_refusals import api_refusals
     from fourleaf.cli.late_jobs import late_jobs
     from fourleaf.cli.maps.faults import map_faults
     from fourleaf.model.readers import read
 
     sources = open_files(files)
     reading = read(sources, at, strict=False)
-    more = (*late_jobs(sources, reading.snapshot.config.spec), *map_faults(sources))
+    late = late_jobs(sources, reading.snapshot.config.spec)
+    more = (*api_refusals(sources), *late, *map_faults(sources))
     found = sorted((*reading.problems, *more), key=lambda one: not one.is_error)
     reading = replace(reading, problems=tuple(found))
     errors = sum(problem.is_error for problem in reading.problems)
