@@ -56,7 +56,7 @@ MEANINGS: dict[str, str] = {
     "kubelet, as StatefulSets need it.",
     "preemption.enabled": "Whether gangs may take the place of lower ones.",
     "preemption.afterSeconds": "How long a gang waits before it preempts.",
-    "preemption.windowSeconds": "How long until it may preempt again.",
+    "preemption.windowSeconds": "How long until it, or once it is gone its namespace, may again.",
     "defragmentation.everySeconds": "How often moves that make room are looked for; 0: when asked.",
     "defragmentation.movesPerHour": "Most moves in an hour.",
     "defragmentation.perGangPerDay": "Most moves of one gang in a day.",

@@ -22,7 +22,7 @@ class RelocationObserver(Protocol):
         """A gang has lost members, `pod` among them, and cannot be repaired for now."""
 
     def unyielding(self, pod: Target, why: str) -> None:
-        """Lower gangs may not give way to the gang of `pod`, which waits."""
+        """Lower gangs may not give way to the gang of `pod`, which waits; `why` has advice."""
 
     def relocated(self, one: Relocation, why: str, seconds: float) -> None:
         """The relocation is over, after that long; `why` it ended early, "" where it served."""

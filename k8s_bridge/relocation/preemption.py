@@ -22,6 +22,7 @@ from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.records import VICTIMS_STAY, Purpose, Relocation
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
+from fourleaf.k8s_bridge.relocation.tenants.brief_stays import BriefStays
 from fourleaf.k8s_bridge.relocation.tenants.move_costs import scaled
 from fourleaf.k8s_bridge.relocation.tenants.overstays import Overstays
 from fourleaf.k8s_bridge.runtime.clock import Clock
@@ -74,6 +75,7 @@ class PreemptionPlanner:
     end: Callable[[Relocation, str], Awaitable[None]]
     overstays: Overstays
     trials: BindingTrials | None = None
+    brief_stays: BriefStays = field(init=False)
     _tried: dict[GangKey, float] = field(default_factory=dict)
     _looked_at: dict[GangKey, float] = field(default_factory=dict)
     _unanswered: set[GangKey] = field(default_factory=set)
@@ -81,6 +83,9 @@ class PreemptionPlanner:
     _asking: dict[GangKey, tuple[str, ...]] = field(default_factory=dict)
     _forbidden: dict[GangKey, _Forbidden] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    def __post_init__(self) -> None:
+        self.brief_stays = BriefStays(self.cache, self.clock)
 
     async def plan(
         self, view: ClusterView, last: Plan, busy: frozenset[GangKey]
@@ -94,10 +99,21 @@ class PreemptionPlanner:
         if not config.enabled:
             return None
         self._forget(view)
+        self.brief_stays.look(view, config.window_seconds)
         gang = self._next(view, last, config.after_seconds)
         if gang is None:
             return None
         squatters = self.overstays.squatters(gang.key, view)
+        if not squatters and (seconds := self.brief_stays.wait(gang.key.namespace)):
+            self._tried[gang.key] = self.clock.monotonic() + seconds
+            self._tell(
+                gang,
+                view,
+                "It would start if pods of lower priority were evicted, but pods went for a gang "
+                f"of its namespace that was gone within {config.window_seconds:g} s. To unblock: "
+                f"wait for {math.ceil(seconds)} s, or lower preemption.windowSeconds",
+            )
+            return None
         # A place that is kept for it waits for pods that it may evict by now.
         view = replace(view, open=tuple(one for one in view.open if one.gang != gang.key))
         retry = min(PREEMPTION_RETRY_SECONDS, config.window_seconds)
@@ -172,6 +188,7 @@ class PreemptionPlanner:
 
     def ended(self, one: Relocation, why: str) -> None:
         """A relocation has ended; `why` it ended early, "" where it has served."""
+        self.brief_stays.ended(one)
         if why == VICTIMS_STAY:
             self._tried.pop(one.gang, None)
 
@@ -183,7 +200,9 @@ class PreemptionPlanner:
         if why := self.store.lacks_room(relocation):
             pod = relocation.seats[0].pod
             self.observer.unyielding(
-                pod, f"{why}: it would have {len(relocation.leavers):,} pods go"
+                pod,
+                f"{why}: it would have {len(relocation.leavers):,} pods go. To unblock: make the "
+                "gang smaller, or wait until a gang ends",
             )
             return why
         try:
@@ -243,16 +262,22 @@ class PreemptionPlanner:
         if known is not None and known.limits == limits:
             return
         self._log.info("preemption_forbidden", gang=str(gang.key), limits=reason.detail)
-        facts, by_pod = view.reading.gangs.get(gang.key), LimitsByPod(limits)
+        by_pod = LimitsByPod(limits)
+        kept = sum(not by_pod.may_go(victim) for victim in lower)
+        self._tell(
+            gang,
+            view,
+            "It would start if pods of lower priority could be evicted, which "
+            f"{counted(reason.count('limits'), 'limit')} of disruption budgets, admission or "
+            f"its own affinity forbid; {kept} of {counted(len(lower), 'lower gang')} may not "
+            "be evicted at all. To unblock: raise these budgets, or wait until a gang ends",
+        )
+
+    def _tell(self, gang: Gang, view: ClusterView, why: str) -> None:
+        """Tell a gang why none makes way for it, by its first pod that waits."""
+        facts = view.reading.gangs.get(gang.key)
         for one in facts.waiting[:1] if facts else ():
-            kept = sum(not by_pod.may_go(victim) for victim in lower)
-            self.observer.unyielding(
-                Target(one.namespace, one.name, one.uid),
-                "It would start if pods of lower priority could be evicted, which "
-                f"{counted(reason.count('limits'), 'limit')} of disruption budgets, admission or "
-                f"its own affinity forbid; {kept} of {counted(len(lower), 'lower gang')} may not "
-                "be evicted at all",
-            )
+            self.observer.unyielding(Target(one.namespace, one.name, one.uid), why)
 
     async def _refusal(self, relocation: Relocation) -> str:
         """Why the API would not bind the gang once its victims have gone, "" where it would."""

@@ -12,6 +12,7 @@ import pytest
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused, Throttled
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from fourleaf.k8s_bridge.ledger.names import LEADER
 from tests.k8s_bridge.relocation.bench import Bench
 
 
@@ -87,6 +88,30 @@ async def test_a_policy_is_met_once(bench: Bench) -> None:
     await bench.submit("g", 4)
     await bench.clock.advance(1800)
     assert answers.sent["eviction"] <= 3
+
+
+async def test_a_request_of_each_replica_that_is_never_answered(bench: Bench) -> None:
+    """One look of leader and standby at the Lease hangs for a minute: others bind meanwhile."""
+    hangs: set[str] = set()
+
+    class Silent(Answers):
+        """Leaves the next request for the leader's Lease without an answer."""
+
+        async def before(self, request: ApiRequest) -> None:
+            """Wait as long as the client does."""
+            if request.target.name == LEADER and request.identity in hangs:
+                hangs.discard(request.identity)
+                await bench.clock.sleep(60)
+                raise Ambiguous("sent, but not answered")
+
+    for name in "ab":
+        await bench.start(name, answers=Silent(lambda _: None))
+    hangs |= {"a", "b"}
+    await bench.clock.advance(10)
+    assert not hangs
+    await bench.submit("g", 4)
+    await bench.clock.advance(10)
+    assert len(await bench.places("g")) == 4
 
 
 async def test_a_proxy_that_asks_for_an_hour(bench: Bench) -> None:

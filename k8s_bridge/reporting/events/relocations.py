@@ -35,8 +35,7 @@ def what_is_stranded(gang: GangKey, pod: Target, why: str) -> Event:
 
 def what_does_not_yield(pod: Target, why: str) -> Event:
     """Gangs that the one of `pod` outranks may not make room for it."""
-    note = clipped(f"{why}. To unblock: raise these budgets, or wait until a gang ends")
-    return Event(Regarding.pod(pod), "PreemptionForbidden", note, _ACTION, warning=True)
+    return Event(Regarding.pod(pod), "PreemptionForbidden", clipped(why), _ACTION, warning=True)
 
 
 def what_was_relocated(one: Relocation, why: str) -> list[Event]:

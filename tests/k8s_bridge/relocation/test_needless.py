@@ -194,3 +194,24 @@ async def test_pods_that_nothing_makes_again_are_not_gathered(bench: Bench, api:
     await bench.clock.advance(30)
     assert not api.evicted
     assert {name for name in await pods(bench) if name[0] in "ab"} == {"a-0", "a-1", "b-0", "b-1"}
+
+
+async def test_who_does_not_stay_has_no_more_evicted_for_a_while(bench: Bench) -> None:
+    """Each goes as soon as it runs: a second gets room by evictions after the 300 s, not before."""
+    for name in "abcd":
+        await bench.submit(name, 4, priority="low")
+    await bench.submit("first", 4, priority="high")
+    await bench.clock.advance(15)
+    assert len(await bench.places("first")) == 4
+    await bench.delete("first")
+    await bench.clock.advance(10)
+    before = {name: await bench.uids(name) for name in "abcd"}
+    for name in ("second", "third"):
+        await bench.submit(name, 4, priority="high")
+        await bench.clock.advance(60)
+        assert {name: await bench.uids(name) for name in "abcd"} == before
+        await bench.delete(name)
+    assert "PreemptionForbidden" in await bench.reasons()
+    await bench.submit("fourth", 4, priority="high")
+    await bench.clock.advance(180)
+    assert len(await bench.places("fourth")) == 4

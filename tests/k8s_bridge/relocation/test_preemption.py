@@ -154,14 +154,15 @@ async def test_the_victim_without_a_budget_goes(bench: Bench) -> None:
     assert await bench.uids("b") == uids["b"]
 
 
-async def test_two_victims_of_one_budget(bench: Bench) -> None:
-    """A budget lets four of eight pods go, and both gangs under it would have to: neither does."""
+@pytest.mark.parametrize(("kept", "most"), [(["a", "b"], 4), (["a"], 0)])
+async def test_two_victims_of_one_budget(bench: Bench, kept: list[str], most: int) -> None:
+    """It lets four of eight pods go, or none of one gang; both gangs would have to: none does."""
     await bench.submit("a", 4, priority="low")
     await bench.submit("b", 4, priority="low")
     await bench.submit("c", 8, priority="middle")
     uids = {name: await bench.uids(name) for name in "ab"}
-    names = {"key": "batch.kubernetes.io/job-name", "operator": "In", "values": ["a", "b"]}
-    spec = {"maxUnavailable": 4, "selector": {"matchExpressions": [names]}}
+    names = {"key": "batch.kubernetes.io/job-name", "operator": "In", "values": kept}
+    spec = {"maxUnavailable": most, "selector": {"matchExpressions": [names]}}
     await bench.cluster.create(DISRUPTION_BUDGETS, TEAM, {"metadata": {"name": "ab"}, "spec": spec})
     await bench.submit("top", 8, priority="middle")
     await bench.submit("wide", 8, priority="high")
@@ -360,14 +361,23 @@ async def test_a_victim_that_ends_slowly_is_the_only_one(bench: Bench) -> None:
     assert len(await bench.places("top")) == 4
 
 
-async def test_another_goes_where_one_never_ends(bench: Bench) -> None:
-    """The lowest gang has 30 s, and two minutes more; then the next one makes room."""
-    await bench.submit("a", 8, priority="low")
+LONG_GRACE = pytest.param(10**9, 3600, marks=pytest.mark.deep)
+
+
+@pytest.mark.parametrize(("grace", "patience"), [(30, 30), LONG_GRACE])
+async def test_another_goes_where_one_never_ends(bench: Bench, grace: int, patience: float) -> None:
+    """The lowest gang has its grace, an hour at most, and two minutes; then the next makes room."""
+    body = job("a", 8, 8)
+    spec = body["spec"]["template"]["spec"]
+    spec |= {"priorityClassName": "low", "terminationGracePeriodSeconds": grace}
+    await submit(bench.cluster, TEAM, [])
+    await bench.cluster.create(JOBS, TEAM, body)
+    await bench.clock.advance(3)
     await bench.submit("b", 8, priority="middle")
     uids = await bench.uids("b")
     bench.kubelets.silent |= set((await bench.places("a")).values())
     await bench.submit("top", 8, priority="high")
-    await bench.clock.advance(145)
+    await bench.clock.advance(patience + 115)
     assert await bench.uids("b") == uids
     await bench.clock.advance(30)
     assert len(await bench.places("top")) == 8
