@@ -11,7 +11,7 @@ from fourleaf.model.problems import Problem
 from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.webhook.answers import Patch, allowed, impossible, refused, warning_of
-from fourleaf.webhook.containers import spec_of
+from fourleaf.webhook.containers import CONTAINERS_AT_MOST, number_of, spec_of
 from fourleaf.webhook.mutate.devices import tell_devices
 from fourleaf.webhook.mutate.scheduler import name_scheduler
 from fourleaf.webhook.review import AdmissionRequest
@@ -79,6 +79,9 @@ def _patch(request: AdmissionRequest, door: Route, settings: Settings) -> Patch:
     if request.what not in (PODS, EPHEMERAL):
         return []
     if request.what == PODS and before is not None:
+        return []
+    if number_of(pod) > CONTAINERS_AT_MOST:
+        # It is refused as soon as it is to be validated.
         return []
     patch: Patch = []
     if door is Route.MUTATE_DEFAULT:

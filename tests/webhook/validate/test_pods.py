@@ -9,6 +9,7 @@ import pytest
 
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.readers.objects.annotations import GPU_COUNT
+from fourleaf.webhook.decide import Route
 from fourleaf.webhook.settings import Settings
 from tests.webhook.made import OURS, causes, decided, pod, review
 
@@ -275,6 +276,19 @@ def test_thousands_of_unknown_annotations_are_cut_short() -> None:
     """Some are told; the search for what was meant is not made for each of thousands."""
     given = {f"topology.scheduler/gang-{i}": "" for i in range(5000)}
     assert 0 < len(causes(pod(annotations=given))) <= 16
+
+
+def test_thousands_of_containers_are_not_looked_at() -> None:
+    """A pod with more than a thousand is refused as a whole, and gets no variables before that."""
+    body = pod()
+    body["spec"]["containers"] = [{"name": f"c{i}", "image": "x"} for i in range(1001)]
+    assert causes(body).keys() == {"spec.containers"}
+    assert "patch" not in decided(review(body), Route.MUTATE).answer["response"]
+    assert causes(body, before=body) == {}
+    body["spec"]["schedulerName"] = "default-scheduler"
+    assert causes(body) == {}
+    body["spec"] |= {"schedulerName": "gpu-scheduler", "containers": body["spec"]["containers"][1:]}
+    assert "spec.containers[0].env" in causes(body)
 
 
 def test_the_names_in_force_count() -> None:
