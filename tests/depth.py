@@ -43,6 +43,7 @@ TOGETHER = (
     "tests/docs/test_commands.py",
     *(f"tests/e2e/test_{name}.py" for name in ("agent", "bad_input", "chart", "crds", "dashboard")),
     *(f"tests/e2e/test_{name}.py" for name in ("device_map", "policies", "seeds", "webhook")),
+    *(f"tests/e2e/hostile/test_{name}.py" for name in ("clients", "evictions", "loads")),
 )
 """Files of which one worker runs all tests: they share a control plane that is started once, or
 start programs on the ports that these have by default."""

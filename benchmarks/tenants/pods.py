@@ -47,8 +47,8 @@ def many_terms(number: int) -> Body:
     terms = [
         {
             "matchExpressions": [
-                _values(f"k{t}", "NotIn", f"v{number}-{t}", 8),
-                _values(HOST, "In", f"x{number}-{t}", 40),
+                values(f"k{t}", "NotIn", f"v{number}-{t}", 8),
+                values(HOST, "In", f"x{number}-{t}", 40),
             ]
         }
         for t in range(300)
@@ -56,7 +56,8 @@ def many_terms(number: int) -> Body:
     return {"nodeAffinity": {_REQUIRED: {"nodeSelectorTerms": terms}}}
 
 
-def _values(key: str, operator: str, stem: str, count: int) -> Body:
+def values(key: str, operator: str, stem: str, count: int) -> Body:
+    """An expression with so many values that begin with `stem`."""
     return {"key": key, "operator": operator, "values": [f"{stem}-{v}" for v in range(count)]}
 
 

@@ -136,6 +136,16 @@ ANNOTATIONS = [
         "metadata.labels[alloc.gpu.scheduling/commit]",
         said(pod("x"), labels={"alloc.gpu.scheduling/commit": "c"}),
     ),
+    *(
+        Attack(
+            f"create elsewhere with {key}",
+            "POST",
+            ELSEWHERE,
+            f"metadata.annotations[{key}]",
+            said(pod("x", "1", "default-scheduler"), annotations={key: "0"}),
+        )
+        for key in (DEVICES, COMMIT)
+    ),
     Attack("update changes", "PUT", POD + "/held", FIELD, change=_forge),
     Attack("update removes", "PUT", POD + "/held", FIELD, change=_remove),
     Attack("merge patch sets", "PATCH", POD + "/free", FIELD, annotated("0"), MERGE_PATCH),
@@ -255,6 +265,13 @@ ENFORCED = [
         )
     ),
     Attack("a claim of another scheduler", "POST", POD, "spec.resourceClaims", _CLAIMING),
+    Attack(
+        "all at once, and no scheduler named",
+        "POST",
+        POD,
+        "spec.",
+        _with(pod("x", scheduler="", nodeName="gpu-0", hostPID=True), **_PRIVILEGED),
+    ),
     Attack(
         "a node of its own choice",
         "POST",

@@ -6,6 +6,7 @@ import json
 import sys
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,15 +16,21 @@ TOKEN = "a-token-for-tests-0123456789"  # noqa: S105 - of nothing that lasts
 
 
 class Board(Process):
-    """One `fourleaf dashboard` that reads `kubeconfig`, and asks for `TOKEN`."""
+    """One `fourleaf dashboard` that reads `kubeconfig`.
 
-    def __init__(self, kubeconfig: Path, folder: Path, *more: str) -> None:
+    It asks for `TOKEN`, unless `access` has other options for who may look.
+    """
+
+    def __init__(
+        self, kubeconfig: Path, folder: Path, *more: str, access: Sequence[str] | None = None
+    ) -> None:
         self.port = free_ports(1)[0]
         token = folder / "token"
         token.write_text(TOKEN)
+        asked = ("--token-file", str(token)) if access is None else access
         main = "from fourleaf.cli.main import main; main()"
         command = [sys.executable, "-c", main, "dashboard", "--kubeconfig", str(kubeconfig)]
-        command += ["--listen", f"127.0.0.1:{self.port}", "--token-file", str(token), *more]
+        command += ["--listen", f"127.0.0.1:{self.port}", *asked, *more]
         super().__init__("fourleaf dashboard", command, folder / f"dashboard-{self.port}.log")
 
     def __enter__(self) -> Self:

@@ -1,0 +1,1 @@
+"""Tenants and clients that mean harm, on a real control plane with what ships."""
