@@ -80,4 +80,30 @@ NEEDLESS = (
         "tests/k8s_bridge/relocation/test_needless.py"
         "::test_who_does_not_stay_has_no_more_evicted_for_a_while",
     ),
+    Mutant(
+        "nobody moves while a gang is being bound",
+        "pods are moved to make room that a gang on its way is about to take",
+        "k8s_bridge/relocation/controller.py",
+        "if not under_way and not self._busy() and self.defragmentation.is_time():",
+        "if not under_way and self.defragmentation.is_time():",
+        "tests/k8s_bridge/relocation/test_moving.py::test_nobody_moves_while_a_gang_is_being_bound",
+    ),
+    Mutant(
+        "gangs that are being bound are not repaired",
+        "members of a gang are evicted while others of it are on their way",
+        "k8s_bridge/relocation/repair.py",
+        "if one.gang.key not in self.store and one.gang.key not in busy",
+        "if one.gang.key not in self.store",
+        "tests/k8s_bridge/relocation/test_moving.py::test_nobody_moves_while_a_gang_is_being_bound",
+    ),
+    Mutant(
+        "nodes that fail while the solver runs",
+        "a gang is committed to a node that is known to be dead, and goes back",
+        "k8s_bridge/scheduling/revalidate.py",
+        "        if not cache.usable(node):\n"
+        '            return [], f"node {node} is no longer ready"\n',
+        "",
+        "tests/k8s_bridge/scheduling/test_revalidate.py"
+        "::test_a_node_that_has_failed_meanwhile_takes_no_pod",
+    ),
 )

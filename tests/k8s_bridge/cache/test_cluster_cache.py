@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
-from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
-from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
+from fourleaf.k8s_bridge.cluster.memory.actors import add_nodes, nodes, pod, submit
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.informers import Put, Removed, Replaced
 from fourleaf.k8s_bridge.ledger.records import Member
@@ -94,6 +94,11 @@ async def test_an_answer_from_before_the_end_brings_nobody_back(cache: ClusterCa
     cache.took(body)
     assert cache.seen(target.uid) is None
     assert cache.reading().snapshot.gangs == ()
+    (node,) = [await cluster.get(NODES, one) for one in await add_nodes(cluster, nodes(1, 1, 1))]
+    cache.on_change(NODES, Put(node))
+    cache.on_change(NODES, Removed(node))
+    cache.take(NODES, node)
+    assert not cache.usable(node["metadata"]["name"])
 
 
 async def test_a_condition_that_we_have_written_starts_no_cycle(cache: ClusterCache) -> None:

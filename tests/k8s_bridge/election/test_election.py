@@ -267,3 +267,28 @@ async def test_no_write_of_any_sort_passes_a_shut_gate(
     }
     with pytest.raises(NotLeader):
         await writes[write]()
+
+
+async def test_so_many_writes_are_under_way_at_a_time(
+    cluster: MemoryCluster, clock: VirtualClock
+) -> None:
+    """Of five that take a second each, two go at once: the last is there after three seconds."""
+    gate = Gate(clock)
+    gate.open_until(100)
+
+    class Slow:
+        """Takes a second before each request."""
+
+        async def before(self, _: ApiRequest) -> None:
+            """Wait."""
+            await clock.sleep(1)
+
+        async def after(self, request: ApiRequest, answer: Any) -> None:
+            """Say nothing."""
+
+    gated = GatedCluster(cluster.client("slow", Slow()), gate, at_once=2)
+    bodies = [{"metadata": {"name": f"x-{number}"}} for number in range(5)]
+    writes = [asyncio.ensure_future(gated.create(LEASES, SYSTEM, body)) for body in bodies]
+    for seconds, done in ((1.5, 2), (1, 4), (1, 5)):
+        await clock.advance(seconds)
+        assert sum(one.done() for one in writes) == done

@@ -181,6 +181,23 @@ async def test_what_a_successor_has_killed_is_not_committed(world: World) -> Non
     assert sorted(bound(world)) == [f"other-{i}" for i in range(4)]
 
 
+async def test_what_is_decided_while_another_takes_over_stands(world: World) -> None:
+    """Between the successor's lists and its first page: it finds the commit on pages alone."""
+    old = await Leader(world, "old").take_over()
+    held = Held("update", "page-")
+    new = Leader(world, "new")
+    new.cluster.interceptors.append(held)
+    takeover = asyncio.ensure_future(new.take_over())
+    await held.met.wait()
+    wide = await world.gang("wide", on(0, 1))
+    assert (await old.decide(wide)).committed
+    held.go.set()
+    await takeover
+    await new.rest()
+    world.check([wide])
+    assert sorted(bound(world)) == [f"wide-{i}" for i in range(8)]
+
+
 async def test_nothing_is_bound_on_a_page_that_was_taken_over(world: World) -> None:
     """The old leader stops before it writes its page; a successor gives the place to another."""
     held = Held("update", "page-")

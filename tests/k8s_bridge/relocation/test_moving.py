@@ -11,6 +11,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.repair import DRAIN
 from fourleaf.model.config.spec import CONFIG_MAP
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
+from tests.k8s_bridge.relocation.test_repair import BusyFor
 
 LONG = 620.0
 """Seconds, longer than `backfill.afterSeconds`."""
@@ -99,6 +100,31 @@ async def test_movable_gangs_make_way_for_one_that_waits(bench: Bench) -> None:
     assert len(moved) == 1
     assert await bench.leaves("a") == await bench.leaves("b")
     assert len(await bench.leaves("a")) == 1
+
+
+async def test_nobody_moves_while_a_gang_is_being_bound() -> None:
+    """Neither to make room nor off a drained node: its last member stands nowhere yet."""
+    bench = Bench()
+    busy = BusyFor(3)
+    await bench.start(answers=busy)
+    await configure(bench)
+    await halves(bench, movable="true")
+    await bench.submit("late", 4, gpus=0, movable="true")
+    places = await bench.places("late")
+    assert len(places) == 3
+    await bench.submit("four", 4)
+    uids = {name: await bench.uids(name) for name in ("a", "b", "c", "late")}
+    await bench.clock.advance(60)
+    await ask(bench)
+    await drain(bench, places[0])
+    await bench.clock.advance(20)
+    assert {name: await bench.uids(name) for name in ("a", "b", "c", "late")} == uids
+    assert not bench.solved.repairs
+    busy.index = "none"
+    await bench.clock.advance(60)
+    assert len(await bench.places("late")) == 4
+    assert {name: await bench.uids(name) for name in ("a", "b", "c", "late")} != uids
+    await bench.stop()
 
 
 async def test_who_has_waited_for_long_is_helped_too(bench: Bench) -> None:

@@ -50,3 +50,18 @@ async def test_a_gang_starts_where_places_are_kept_for_it(seats: list[str], why:
     found = revalidate(plan, solved, cache, Ledger(), kept)
     assert [one.why for one in found.late] == why
     assert len(found.requests) == (not why)
+
+
+async def test_a_node_that_has_failed_meanwhile_takes_no_pod() -> None:
+    """It is judged to be dead after the snapshot that was solved."""
+    cluster, cache = MemoryCluster(), ClusterCache(VirtualClock())
+    await add_nodes(cluster, nodes(1, 1, 4))
+    await submit(cluster, "ml", gang("g", 2))
+    for kind in (NODES, PODS):
+        cache.take_all(kind, await cluster.list(kind))
+    solved = cache.reading().snapshot
+    placement = Placement(KEY, (("g-0", "n-0-0-0"), ("g-1", "n-0-0-1")))
+    plan = Plan(PlanStatus.OPTIMAL, (placement,), ())
+    cache.judge(frozenset({"n-0-0-1"}), {})
+    found = revalidate(plan, solved, cache, Ledger(), {})
+    assert [one.why for one in found.late] == ["node n-0-0-1 is no longer ready"]
