@@ -106,4 +106,13 @@ NEEDLESS = (
         "tests/k8s_bridge/scheduling/test_revalidate.py"
         "::test_a_node_that_has_failed_meanwhile_takes_no_pod",
     ),
+    Mutant(
+        "the window of preemptions",
+        "a gang whose places come to nothing evicts another gang every ten seconds",
+        "k8s_bridge/relocation/preemption.py",
+        "            self._tried[gang.key] = self.clock.monotonic() + window\n",
+        "            pass\n",
+        "tests/k8s_bridge/relocation/test_preemption.py"
+        "::test_a_gang_whose_places_were_closed_evicts_no_more_for_a_while",
+    ),
 )
