@@ -27,6 +27,10 @@ from fourleaf.k8s_bridge.relocation.controller import RelocationController
 from fourleaf.k8s_bridge.relocation.move_budget import MOVES_LEASE, MoveBudget
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
+from fourleaf.k8s_bridge.relocation.tenants.caused_evictions import (
+    EVICTIONS_LEASE,
+    CausedEvictions,
+)
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.k8s_bridge.scheduling.cycle import Cycle, CycleObserver, Solve
@@ -157,6 +161,7 @@ class Wiring:
                 clock,
                 self.observer,
                 MoveBudget(StateLease(cluster, self.namespace, MOVES_LEASE)),
+                CausedEvictions(StateLease(cluster, self.namespace, EVICTIONS_LEASE), cache=cache),
                 tasks.create_task,
                 self.asked_at,
                 trials,

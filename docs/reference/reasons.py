@@ -28,7 +28,7 @@ ADVICE: dict[ReasonKind, str] = {
     ReasonKind.NO_ADJACENT_LEAVES: "`fourleaf defrag` shows the moves that would make room.",
     ReasonKind.UPLINK_FULL: "Ask for less bandwidth, or wait for the gangs that share uplinks.",
     ReasonKind.OUTRANKED: "Raise its priority class, or wait.",
-    ReasonKind.EVICTIONS_FORBIDDEN: "Raise the disruption budget, or let one of these gangs end.",
+    ReasonKind.EVICTIONS_FORBIDDEN: "Raise the budget or `maxEvictions` that forbids it, or wait.",
     ReasonKind.NOT_PROVEN: "Raise `solver.timeLimitSeconds`; it is tried again each cycle.",
 }
 

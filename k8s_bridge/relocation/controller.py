@@ -27,6 +27,7 @@ from fourleaf.k8s_bridge.relocation.repair import RepairPlanner
 from fourleaf.k8s_bridge.relocation.reservation import ReservationPlanner
 from fourleaf.k8s_bridge.relocation.reserved_seats import charge, kept, placements, rule
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
+from fourleaf.k8s_bridge.relocation.tenants.caused_evictions import CausedEvictions
 from fourleaf.k8s_bridge.relocation.tenants.overstays import Overstays
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
@@ -82,6 +83,7 @@ class RelocationController:
     clock: Clock
     observer: RelocationObserver
     moves: MoveBudget
+    caused: CausedEvictions
     spawn: Spawn
     asked_at: Callable[[], str] | None = None
     trials: BindingTrials | None = None
@@ -111,7 +113,13 @@ class RelocationController:
         self.overstays = Overstays(self.clock)
         self.repair = RepairPlanner(*shared, self.observer, evictions)
         self.preemption = PreemptionPlanner(
-            *shared, self.observer, evictions, self.executor.end, self.overstays, self.trials
+            *shared,
+            self.observer,
+            evictions,
+            self.executor.end,
+            self.overstays,
+            self.caused,
+            self.trials,
         )
         self.reservation = ReservationPlanner(*shared, self.executor.end)
         self.executor.on_end = self._ended
@@ -137,8 +145,11 @@ class RelocationController:
         Mostly there is nothing to do, and then nothing is looked at that takes time.
         """
         # 1 Take every relocation under way a step further.
+        if self.caused.is_limited and (self._crowded or len(self.store)):
+            await self.caused.load()
         if len(self.store):
             await self.executor.step(self.nodes.dead)
+        await self.caused.keep()
         # 2 Nodes that fail together are repaired together: wait until no more of them fail.
         if not self._has_settled():
             return
@@ -203,6 +214,10 @@ class RelocationController:
             one = self.store.of(self._seated.get(gang, gang))
             if one is not None:
                 await self.executor.end(one, "")
+
+    def told(self, plan: Plan) -> Plan:
+        """`plan`, with what is known here of why gangs wait."""
+        return self.caused.told(plan)
 
     def heard(self, reading: LiveReading, plan: Plan | None) -> None:
         """What a cycle has found."""

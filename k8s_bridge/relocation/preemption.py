@@ -23,6 +23,7 @@ from fourleaf.k8s_bridge.relocation.records import VICTIMS_STAY, Purpose, Reloca
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.relocation.tenants.brief_stays import BriefStays
+from fourleaf.k8s_bridge.relocation.tenants.caused_evictions import CausedEvictions
 from fourleaf.k8s_bridge.relocation.tenants.move_costs import scaled
 from fourleaf.k8s_bridge.relocation.tenants.overstays import Overstays
 from fourleaf.k8s_bridge.runtime.clock import Clock
@@ -74,6 +75,7 @@ class PreemptionPlanner:
     evictions: EvictionTrials
     end: Callable[[Relocation, str], Awaitable[None]]
     overstays: Overstays
+    caused: CausedEvictions
     trials: BindingTrials | None = None
     brief_stays: BriefStays = field(init=False)
     _tried: dict[GangKey, float] = field(default_factory=dict)
@@ -130,6 +132,10 @@ class PreemptionPlanner:
             and going.isdisjoint(one.live)
         ]
         limits = eviction_limits(view, lower, self.evictions, self.cache.needed(gang.key))
+        own = self.caused.limits(gang.key, lower, squatters, view)
+        limits = (*limits, *own)
+        if not lower:
+            self.caused.waits(gang.key, None, (), view)
         if not lower or self._is_forbidden(gang, lower, limits):
             return None
         charge = charged(view.reading.snapshot, view)
@@ -140,6 +146,7 @@ class PreemptionPlanner:
         plan = await self.planner.preempt(snapshot, gang.key)
         if plan.reason is not None and plan.reason.kind is ReasonKind.EVICTIONS_FORBIDDEN:
             self._forbid(gang, lower, limits, plan.reason, view)
+        self.caused.waits(gang.key, plan.reason, own, view)
         why = await self._begin(plan, gang, view)
         self._log.info(
             "preemption_planned",
@@ -189,6 +196,7 @@ class PreemptionPlanner:
     def ended(self, one: Relocation, why: str) -> None:
         """A relocation has ended; `why` it ended early, "" where it has served."""
         self.brief_stays.ended(one)
+        self.caused.ended(one, self.clock.wall())
         if why == VICTIMS_STAY:
             self._tried.pop(one.gang, None)
 
@@ -268,8 +276,8 @@ class PreemptionPlanner:
             gang,
             view,
             "It would start if pods of lower priority could be evicted, which "
-            f"{counted(reason.count('limits'), 'limit')} of disruption budgets, admission or "
-            f"its own affinity forbid; {kept} of {counted(len(lower), 'lower gang')} may not "
+            f"{counted(reason.count('limits'), 'limit')} of disruption budgets, admission, its "
+            f"namespace or its own affinity forbid; {kept} of {counted(len(lower), 'lower gang')} may not "
             "be evicted at all. To unblock: raise these budgets, or wait until a gang ends",
         )
 
@@ -293,6 +301,7 @@ class PreemptionPlanner:
         for gang in self._unanswered - asked.keys():
             self._unanswered.discard(gang)
             self._tried.pop(gang, None)
+        self.caused.forget(view)
         self._tried = {gang: at for gang, at in self._tried.items() if at > now}
         self._looked_at = {gang: at for gang, at in self._looked_at.items() if gang in view.gangs}
         self._forbidden = {key: one for key, one in self._forbidden.items() if key in view.gangs}

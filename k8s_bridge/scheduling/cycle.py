@@ -113,6 +113,9 @@ class Reservations(Protocol):
     def heard(self, reading: LiveReading, plan: Plan | None) -> None:
         """What a cycle has found."""
 
+    def told(self, plan: Plan) -> Plan:
+        """The same plan, with what else is known of why gangs wait."""
+
 
 @dataclass(slots=True, eq=False)
 class Cycle:
@@ -175,7 +178,7 @@ class Cycle:
         report = CycleReport(
             self._number,
             reading,
-            plan,
+            self.reservations.told(plan) if self.reservations and plan else plan,
             checked.late,
             outcome,
             lost,

@@ -189,8 +189,8 @@ class Solver(Section):
 class NamespacePolicy(Section):
     """What one namespace may have.
 
-    GPUs at a time, domains (leaves or spines), gangs and pods a batch, and seconds of the
-    solver a minute.
+    GPUs at a time, domains (leaves or spines), gangs and pods a batch, seconds of the solver a
+    minute, and pods of others that its gangs may have evicted an hour.
     """
 
     gpu_quota: int | None = Field(default=None, ge=0, le=100000000)
@@ -198,6 +198,7 @@ class NamespacePolicy(Section):
     max_gangs: int | None = Field(default=None, ge=0, le=100000)
     max_members: int | None = Field(default=None, ge=0, le=1000000)
     max_solve_seconds: float | None = Field(default=None, gt=0, le=60, allow_inf_nan=False)
+    max_evictions: int | None = Field(default=None, ge=0, le=1000000)
 
 
 NO_LIMITS = NamespacePolicy()

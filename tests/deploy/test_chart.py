@@ -142,7 +142,8 @@ def test_the_config_of_the_values_is_the_one_in_force() -> None:
     (one,) = of(made(), "ConfigMap")
     ours = Spec.model_validate(yaml.safe_load(one["data"]["defaults.yaml"])["spec"])
     bounds = ours.namespaces["*"]
-    assert (bounds.max_gangs, bounds.max_solve_seconds) == (100, 5.0)
+    limits = bounds.max_gangs, bounds.max_solve_seconds, bounds.max_evictions
+    assert limits == (100, 5.0, 200)
     shipped = ours.model_copy(update={"namespaces": {}})
     assert shipped == Spec(devices=Devices(untold="hold"))
     for set_ in ("webhook.enabled=false", "config.devices.untold=bind"):

@@ -13,6 +13,7 @@ from fourleaf.k8s_bridge.ledger.names import LEADER, PREFIX, RECORD, gang_lease_
 from fourleaf.k8s_bridge.node_health.monitor import FAILURES_LEASE
 from fourleaf.k8s_bridge.relocation.codec import relocation_name
 from fourleaf.k8s_bridge.relocation.move_budget import MOVES_LEASE
+from fourleaf.k8s_bridge.relocation.tenants.caused_evictions import EVICTIONS_LEASE
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.crds.claim import CLAIM
 from fourleaf.model.devices.held_devices import DEVICES as GRANTED
@@ -75,7 +76,7 @@ def test_leases_are_known_by_the_names_that_the_scheduler_gives() -> None:
         relocation_name(GangKey("ns", "gang")),
     ):
         assert f"one.metadata.name.startsWith('{name.partition('-')[0]}-')" in said
-    for name in (LEADER, FAILURES_LEASE, MOVES_LEASE):
+    for name in (LEADER, FAILURES_LEASE, MOVES_LEASE, EVICTIONS_LEASE):
         assert name.startswith("fourleaf-")
     assert "one.metadata.name.startsWith('fourleaf-')" in said
     assert f"'{RECORD}' in one.metadata.?labels" in said

@@ -23,6 +23,24 @@ FAIRNESS = (
         "::test_a_cost_counts_beside_its_own_namespace_alone",
     ),
     Mutant(
+        "evictions that a namespace causes",
+        "a tenant with a high priority has pods of others evicted all day for gangs of a second",
+        "k8s_bridge/relocation/preemption.py",
+        "limits = (*limits, *own)",
+        "limits = (*limits,)",
+        "tests/k8s_bridge/relocation/test_caused_evictions.py"
+        "::test_a_namespace_has_no_more_evicted_than_it_may",
+    ),
+    Mutant(
+        "evictions that a leader leaves to the next",
+        "each new leader lets every tenant evict anew",
+        "k8s_bridge/relocation/tenants/caused_evictions.py",
+        "            self._is_saved = True\n            await self.save()",
+        "            self._is_saved = True",
+        "tests/k8s_bridge/relocation/test_caused_evictions.py"
+        "::test_a_namespace_has_no_more_evicted_than_it_may",
+    ),
+    Mutant(
         "who overstays is evicted first",
         "a gang that says a minute and stays for a day is spared as all others are",
         "k8s_bridge/relocation/preemption.py",

@@ -12,6 +12,10 @@ from fourleaf.k8s_bridge.ledger.state_lease import StateLease
 from fourleaf.k8s_bridge.relocation.controller import RelocationController
 from fourleaf.k8s_bridge.relocation.move_budget import MOVES_LEASE, MoveBudget
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
+from fourleaf.k8s_bridge.relocation.tenants.caused_evictions import (
+    EVICTIONS_LEASE,
+    CausedEvictions,
+)
 from fourleaf.k8s_bridge.scheduling.cycle import Cycle
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
 from fourleaf.model.config.relocation import Backfill
@@ -92,6 +96,7 @@ class TermLeader(Leader):
             self.clock,
             Silent(),
             MoveBudget(StateLease(self.cluster, SYSTEM, MOVES_LEASE)),
+            CausedEvictions(StateLease(self.cluster, SYSTEM, EVICTIONS_LEASE), cache=self.view),
             self._start,
         )
         self.relocating.executor.trials.clock = UnhurriedClock(self.clock)

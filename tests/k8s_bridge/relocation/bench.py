@@ -155,17 +155,23 @@ class Bench:
         await asyncio.gather(*self.tasks, return_exceptions=True)
 
     async def submit(
-        self, name: str, size: int, gpus: int = 8, priority: str = "", **annotations: str
+        self,
+        name: str,
+        size: int,
+        gpus: int = 8,
+        priority: str = "",
+        namespace: str = TEAM,
+        **annotations: str,
     ) -> None:
         """Submit a Job, of a PriorityClass where one is named, and give it time to be bound."""
-        await add_namespace(self.cluster, TEAM)
+        await add_namespace(self.cluster, namespace)
         said = {
             f"topology.scheduler/{key.replace('_', '-')}": text for key, text in annotations.items()
         }
         body = job(name, size, gpus, **said)
         if priority:
             body["spec"]["template"]["spec"]["priorityClassName"] = priority
-        await self.cluster.create(JOBS, TEAM, body)
+        await self.cluster.create(JOBS, namespace, body)
         await self.clock.advance(3)
 
     async def classes(self, **values: int) -> None:
@@ -186,9 +192,9 @@ class Bench:
         self.heartbeats.restore(names)
         self.kubelets.silent -= set(names)
 
-    async def pods(self, job_name: str, dying: bool = False) -> list[Body]:
+    async def pods(self, job_name: str, dying: bool = False, namespace: str = TEAM) -> list[Body]:
         """The live pods of a Job, or those that are to end."""
-        items = (await self.cluster.list(PODS, TEAM)).items
+        items = (await self.cluster.list(PODS, namespace)).items
         return [
             body
             for body in items
@@ -196,11 +202,11 @@ class Bench:
             and ("deletionTimestamp" in body["metadata"]) is dying
         ]
 
-    async def places(self, job_name: str) -> dict[int, str]:
+    async def places(self, job_name: str, namespace: str = TEAM) -> dict[int, str]:
         """Index -> node, for the live pods of a Job that are bound."""
         return {
             int(body["metadata"]["labels"][INDEX]): body["spec"]["nodeName"]
-            for body in await self.pods(job_name)
+            for body in await self.pods(job_name, namespace=namespace)
             if body["spec"].get("nodeName")
         }
 
