@@ -9,8 +9,6 @@ from typing import Any
 from fourleaf.model.readers.objects.manifest import Body
 
 KINDS = ("containers", "initContainers", "ephemeralContainers")
-CONTAINERS_AT_MOST = 1000
-"""Containers of a pod that are looked at. The API server asks before it bounds their bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +41,6 @@ def containers(pod: Body) -> Iterator[Container]:
     spec = spec_of(pod)
     for kind in KINDS:
         yield from (Container(kind, i, one) for i, one in enumerate(listed(spec.get(kind))))
-
-
-def number_of(pod: Body) -> int:
-    """How many containers `pod` lists, of every kind."""
-    return sum(len(one) for kind in KINDS if isinstance(one := spec_of(pod).get(kind), list))
 
 
 def new_containers(pod: Body, before: Body | None) -> Iterator[Container]:

@@ -11,7 +11,8 @@ from fourleaf.model.problems import Problem
 from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.webhook.answers import Patch, allowed, impossible, refused, warning_of
-from fourleaf.webhook.containers import CONTAINERS_AT_MOST, number_of, spec_of
+from fourleaf.webhook.containers import spec_of
+from fourleaf.webhook.excess import excess
 from fourleaf.webhook.mutate.devices import tell_devices
 from fourleaf.webhook.mutate.scheduler import name_scheduler
 from fourleaf.webhook.review import AdmissionRequest
@@ -53,10 +54,24 @@ def decide(request: AdmissionRequest, door: Route, settings: Settings) -> Admiss
     missing = _missing(request, kind)
     if missing:
         return AdmissionDecision(impossible(request.uid, missing), "malformed")
+    if kind == "Pod" and excess(request.old_object)[0]:
+        # It came while no webhook answered. It is to be ended, which takes updates.
+        return AdmissionDecision(allowed(request.uid), "untouched")
+    if kind == "Pod" and (too_much := excess(request.object))[0]:
+        return _refused_unread(request, *too_much)
     if door is Route.VALIDATE:
         return _validated(request, settings)
     patch = _patch(request, door, settings)
     return AdmissionDecision(allowed(request.uid, patch), "patched" if patch else "allowed")
+
+
+def _refused_unread(request: AdmissionRequest, field: str, why: str) -> AdmissionDecision:
+    """The refusal of a pod that is not looked at, for there is too much of it."""
+    report = Report()
+    subject = PodSubject(request.object or {}, None, request.namespace, "", Settings(), report)
+    subject.manifest.error(field, None, why, "Split it into several pods.")
+    answer = refused(request.uid, subject.manifest.title, report.errors)
+    return AdmissionDecision(answer, "refused", report.errors)
 
 
 def _missing(request: AdmissionRequest, kind: str) -> str:
@@ -79,9 +94,6 @@ def _patch(request: AdmissionRequest, door: Route, settings: Settings) -> Patch:
     if request.what not in (PODS, EPHEMERAL):
         return []
     if request.what == PODS and before is not None:
-        return []
-    if number_of(pod) > CONTAINERS_AT_MOST:
-        # It is refused as soon as it is to be validated.
         return []
     patch: Patch = []
     if door is Route.MUTATE_DEFAULT:

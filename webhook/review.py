@@ -16,6 +16,8 @@ from fourleaf.model.readers.text.json import BadText, parse
 
 API_VERSION = "admission.k8s.io/v1"
 KIND = "AdmissionReview"
+MOST_OBJECTS = 200_000
+"""Objects and lists in a body, about; a pod of the greatest size that is stored has far fewer."""
 
 
 class Malformed(Exception):
@@ -82,6 +84,12 @@ class _Envelope(_ReviewPart):
 
 def decoded(body: bytes) -> AdmissionRequest:
     """The request in `body`. Raises `Malformed`."""
+    # Before it is parsed: each takes far more memory than text.
+    if body.count(b"{") + body.count(b"[") > MOST_OBJECTS:
+        raise Malformed(
+            f"the body has more than {MOST_OBJECTS:,} objects and lists",
+            "Split the object into several.",
+        )
     try:
         value = parse(body)
     except BadText as bad:

@@ -41,6 +41,22 @@ FAIRNESS = (
         "::test_a_namespace_has_no_more_evicted_than_it_may",
     ),
     Mutant(
+        "pods with too much of anything",
+        "a pod of a hundred thousand empty containers takes the webhook's memory and its time",
+        "webhook/excess.py",
+        "if sum(map(len, lists)) > MOST_CONTAINERS:",
+        "if sum(map(len, lists)) > 10 * MOST_CONTAINERS:",
+        "tests/webhook/validate/test_pods.py::test_too_much_of_anything_is_refused_unread",
+    ),
+    Mutant(
+        "fair queue of dear reviews",
+        "long reviews of one client keep the reviews of all others waiting",
+        "webhook/http/fair_queue.py",
+        "                self._waiting[address] = own",
+        "                self._waiting = {address: own, **self._waiting}",
+        "tests/webhook/http/test_fair_queue.py::test_addresses_pass_by_round_robin",
+    ),
+    Mutant(
         "who overstays is evicted first",
         "a gang that says a minute and stays for a day is spared as all others are",
         "k8s_bridge/relocation/preemption.py",

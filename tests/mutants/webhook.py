@@ -85,14 +85,6 @@ WEBHOOK = (
         f"{PODS}::test_a_missing_variable_is_refused",
     ),
     Mutant(
-        "webhook: thousands of containers",
-        "reviews of 90,000 containers keep the API server from all others",
-        "webhook/validate/pods.py",
-        "    if (number := number_of(subject.pod)) > CONTAINERS_AT_MOST:\n",
-        "    if (number := number_of(subject.pod)) > 1000 * CONTAINERS_AT_MOST:\n",
-        f"{PODS}::test_thousands_of_containers_are_not_looked_at",
-    ),
-    Mutant(
         "webhook: every kind of container",
         "an init container chooses its devices",
         "webhook/containers.py",

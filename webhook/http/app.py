@@ -12,7 +12,8 @@ from starlette.requests import ClientDisconnect
 from fourleaf.k8s_bridge.runtime.http.failure import failure
 from fourleaf.k8s_bridge.runtime.http.limits import LIMITS, ServerLimits
 from fourleaf.webhook.decide import AdmissionDecision, Route, decide
-from fourleaf.webhook.http.body import RequestBodies, TooLarge, TooMuch
+from fourleaf.webhook.http.body import RequestBodies, TooLarge, TooMuch, address_of
+from fourleaf.webhook.http.fair_queue import FairQueue
 from fourleaf.webhook.http.probes import add_probes
 from fourleaf.webhook.http.replies import new_application, reply
 from fourleaf.webhook.metrics import WebhookMetrics
@@ -30,11 +31,11 @@ def application(state: State, metrics: WebhookMetrics, limits: ServerLimits = LI
     """The doors of the webhook, and its probes."""
     served = new_application()
     add_probes(served, state)
-    bodies = RequestBodies(limits)
+    bodies, queue = RequestBodies(limits), FairQueue()
     for door in Route:
         served.add_api_route(
             door.value,
-            _handler(door, state, metrics, bodies),
+            _handler(door, state, metrics, bodies, queue),
             methods=["POST"],
             response_model=None,
         )
@@ -42,11 +43,11 @@ def application(state: State, metrics: WebhookMetrics, limits: ServerLimits = LI
 
 
 def _handler(
-    door: Route, state: State, metrics: WebhookMetrics, bodies: RequestBodies
+    door: Route, state: State, metrics: WebhookMetrics, bodies: RequestBodies, queue: FairQueue
 ) -> Callable[[Request], Awaitable[Response]]:
     async def handle(request: Request) -> Response:
         started = time.perf_counter()
-        result, response = await _answered(request, door, state, bodies)
+        result, response = await _answered(request, door, state, bodies, queue)
         metrics.answered(door.value, result, time.perf_counter() - started)
         return response
 
@@ -54,7 +55,7 @@ def _handler(
 
 
 async def _answered(
-    request: Request, door: Route, state: State, bodies: RequestBodies
+    request: Request, door: Route, state: State, bodies: RequestBodies, queue: FairQueue
 ) -> tuple[str, Response]:
     """What a request came to, and the response to it."""
     if state.lacking:
@@ -66,7 +67,12 @@ async def _answered(
         document = failure(415, "UnsupportedMediaType", why)
         return "malformed", reply(document, 415, last=True)
     try:
-        async with bodies.of(request) as body:
+        async with (
+            bodies.of(request) as body,
+            queue.passed(body, address_of(request)) as is_dear,
+        ):
+            if is_dear and await request.is_disconnected():
+                raise ClientDisconnect
             review = decoded(body)
             decision = decide(review, door, state.settings)
     except (TooLarge, TooMuch, ClientDisconnect, Malformed) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -22,11 +23,15 @@ class TooMuch(Exception):
 
 
 class RequestBodies:
-    """Reads bodies within limits."""
+    """Reads bodies within limits.
+
+    What one address holds of long bodies is at most what it leaves to the others: half of all where
+    it is alone, a third where there are two that would have all.
+    """
 
     def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
-        self._shared = 0
+        self._shared: Counter[str] = Counter()
 
     @asynccontextmanager
     async def of(self, request: Request) -> AsyncIterator[bytes]:
@@ -38,6 +43,7 @@ class RequestBodies:
         stated = request.headers.get("content-length", "")
         if stated.isdecimal() and (len(stated) > 18 or int(stated) > self._limits.body):
             raise TooLarge
+        address = address_of(request)
         parts: list[bytes] = []
         size = shared = 0
         try:
@@ -46,11 +52,18 @@ class RequestBodies:
                 if size > self._limits.body:
                     raise TooLarge
                 more = max(0, size - USUAL_BODY_BYTES) - shared
-                if self._shared + more > self._limits.held:
+                if self._shared[address] + self._shared.total() + 2 * more > self._limits.held:
                     raise TooMuch
                 shared += more
-                self._shared += more
+                self._shared[address] += more
                 parts.append(part)
             yield b"".join(parts)
         finally:
-            self._shared -= shared
+            self._shared[address] -= shared
+            if not self._shared[address]:
+                del self._shared[address]
+
+
+def address_of(request: Request) -> str:
+    """The address of the client, "" where it is not known."""
+    return request.client.host if request.client else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fourleaf.model.readers.gangs.dialects import VOLCANO_GROUP
-from fourleaf.webhook.containers import CONTAINERS_AT_MOST, number_of
 from fourleaf.webhook.validate.annotations import check_annotations
 from fourleaf.webhook.validate.claims import check_claim
 from fourleaf.webhook.validate.gangs import check_gang
@@ -17,9 +16,6 @@ from fourleaf.webhook.validate.variables import check_variables
 def check_pod(subject: PodSubject) -> None:
     """Report to the subject's manifest everything that is wrong with what it changes."""
     check_ownership(subject)
-    if (number := number_of(subject.pod)) > CONTAINERS_AT_MOST:
-        _refuse_so_many(subject, number)
-        return
     check_variables(subject)
     check_privileges(subject)
     if _is_to_be_read(subject):
@@ -27,17 +23,6 @@ def check_pod(subject: PodSubject) -> None:
         check_claim(subject, pod)
         check_annotations(subject, pod)
         check_gang(subject, pod)
-
-
-def _refuse_so_many(subject: PodSubject, number: int) -> None:
-    """Refuse a pod of ours that begins to have more containers than are looked at."""
-    if subject.is_ours and number_of(subject.before or {}) <= CONTAINERS_AT_MOST:
-        subject.manifest.error(
-            "spec.containers",
-            f"{number:,} containers",
-            f"are more than the {CONTAINERS_AT_MOST:,} that are looked at",
-            "Give the pod fewer.",
-        )
 
 
 def _is_to_be_read(subject: PodSubject) -> bool:

@@ -298,8 +298,8 @@ async def test_bad_manners(
 
 
 async def test_long_bodies_share_a_limit() -> None:
-    """Three of 1 MiB are too many for 2 MiB; a usual review passes beside them, and then one."""
-    limits = replace(LIMITS, body=2 * 2**20, held=2 * 2**20)
+    """Half of 4 MiB is for others: of three of 1 MiB one is too many; a usual review passes."""
+    limits = replace(LIMITS, body=2 * 2**20, held=4 * 2**20)
     async with running(limits) as server:
         long = request(b" " * 2**20 + GOOD)
         held = [await server.connect() for _ in range(2)]

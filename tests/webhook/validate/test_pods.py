@@ -10,8 +10,9 @@ import pytest
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.readers.objects.annotations import GPU_COUNT
 from fourleaf.webhook.decide import Route
+from fourleaf.webhook.review import Malformed, decoded
 from fourleaf.webhook.settings import Settings
-from tests.webhook.made import OURS, causes, decided, pod, review
+from tests.webhook.made import ORDERED, OURS, causes, decided, pod, review
 
 CLAIM = "gpu.scheduling/claim"
 MAP = "gpu-scheduling-map"
@@ -29,6 +30,48 @@ def test_a_good_pod_passes() -> None:
     assert causes(pod("p-1", {MAP: "0=n1:0\n1=n2:3"})) == {}
     gang = {"topology.scheduler/gang": "g", "topology.scheduler/gang-size": "16"}
     assert causes(pod(annotations=gang)) == {}
+
+
+MANY: dict[str, dict[str, Any]] = {
+    "containers": {"containers": [{}] * 251, "initContainers": [{}] * 250},
+    "entries": {"volumes": [{}] * 5000, "tolerations": [{}] * 5000},
+    "entries of containers": {
+        "containers": [
+            {"env": [{}] * 9000, "resources": {"limits": dict.fromkeys(map(str, range(1000)), 1)}}
+        ]
+    },
+}
+
+
+@pytest.mark.parametrize("door", list(Route))
+@pytest.mark.parametrize("spec", MANY.values(), ids=MANY)
+def test_too_much_of_anything_is_refused_unread(door: Route, spec: dict[str, Any]) -> None:
+    """Nothing is added to it, and one thing is said of it: it has cost no more than a count."""
+    found = decided(review(pod(**spec)), door)
+    assert (found.result, len(found.problems)) == ("refused", 1)
+    assert "has more than" in found.problems[0].message
+    assert "patch" not in found.answer["response"]
+    # One that came while no webhook answered is looked at no more, and may be ended.
+    assert decided(review(pod(**spec), before=pod(**spec)), door).result == "untouched"
+
+
+def test_as_much_as_may_be_is_read() -> None:
+    """500 containers, each with 15 variables; 256 KiB of annotations, and one byte more."""
+    env = [OURS, ORDERED, *({"name": f"V{number}", "value": "1"} for number in range(13))]
+    assert causes(pod(containers=[{"name": f"c{i}", "env": env} for i in range(500)])) == {}
+    text = {"note": "x" * 256 * 2**10}
+    assert causes(pod(annotations=text)) == {}
+    assert causes(pod(annotations={**text, "more": "y"})).keys() == {"metadata.annotations"}
+
+
+@pytest.mark.parametrize("text", [b"{}", b"[]"])
+def test_a_body_of_very_many_objects_is_not_parsed(
+    text: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two million fit into 7 MiB of text, and into many times as much memory."""
+    monkeypatch.setattr("fourleaf.webhook.review.parse", None)
+    with pytest.raises(Malformed, match="200,000 objects"):
+        decoded(b"[" + b",".join([text] * 200_000) + b"]")
 
 
 @pytest.mark.parametrize("claim", ["other/claim", "", "A", "-a", "a..b", "a" * 254, "ü", "a\n"])
@@ -276,19 +319,6 @@ def test_thousands_of_unknown_annotations_are_cut_short() -> None:
     """Some are told; the search for what was meant is not made for each of thousands."""
     given = {f"topology.scheduler/gang-{i}": "" for i in range(5000)}
     assert 0 < len(causes(pod(annotations=given))) <= 16
-
-
-def test_thousands_of_containers_are_not_looked_at() -> None:
-    """A pod with more than a thousand is refused as a whole, and gets no variables before that."""
-    body = pod()
-    body["spec"]["containers"] = [{"name": f"c{i}", "image": "x"} for i in range(1001)]
-    assert causes(body).keys() == {"spec.containers"}
-    assert "patch" not in decided(review(body), Route.MUTATE).answer["response"]
-    assert causes(body, before=body) == {}
-    body["spec"]["schedulerName"] = "default-scheduler"
-    assert causes(body) == {}
-    body["spec"] |= {"schedulerName": "gpu-scheduler", "containers": body["spec"]["containers"][1:]}
-    assert "spec.containers[0].env" in causes(body)
 
 
 def test_the_names_in_force_count() -> None:
