@@ -46,6 +46,7 @@ class Ledger:
         self._entries: dict[str, dict[str, Entry]] = {}
         self._commit_of: dict[str, str] = {}
         self._open: set[str] = set()
+        self._made: dict[str, Commit] = {}
         self._undecided: dict[str, Commit] = {}
         self._undecided_on: dict[str, dict[str, list[Member]]] = {}
 
@@ -81,7 +82,7 @@ class Ledger:
             self._page_of.setdefault(node, name)
         for entry in page.entries:
             self._entries.setdefault(entry.commit, {})[name] = entry
-            self._open.add(entry.commit)
+            self._changed(entry.commit)
             for member in entry.members:
                 self._commit_of[member.pod.uid] = entry.commit
 
@@ -94,17 +95,23 @@ class Ledger:
     def put_lease(self, lease: GangLease) -> None:
         """Take `lease` for what the cluster holds now."""
         self.sealed.drop(lease.name)
+        before = self._leases.get(lease.name)
+        if before is not None and before.commit != lease.commit:
+            # Other commits name it too, and are what it says by now.
+            self._made.clear()
         self._leases[lease.name] = lease
         self._lease_of[lease.commit] = lease.name
-        self._open.add(lease.commit)
+        self._changed(lease.commit)
 
     def drop_lease(self, name: str) -> None:
         """The gang lease does not exist."""
         self.sealed.drop(name)
         lease = self._leases.pop(name, None)
         if lease is not None:
+            if len(self._lease_of) > len(self._leases) + 1:
+                self._made.clear()
             del self._lease_of[lease.commit]
-            self._open.add(lease.commit)
+            self._changed(lease.commit)
 
     def put_sealed(self, one: Sealed) -> None:
         """Take a record that cannot be read for what the cluster holds now."""
@@ -121,6 +128,23 @@ class Ledger:
 
     def commit(self, name: str) -> Commit | None:
         """The commit of that name, None where no record names it."""
+        if self.sealed:
+            # Which records are sealed changes what a commit is, and is not told here.
+            return self._put_together(name)
+        known = self._made.get(name)
+        if known is None:
+            known = self._put_together(name)
+            if known is not None:
+                self._made[name] = known
+        return known
+
+    def _changed(self, name: str) -> None:
+        """A record of the commit is another one now: it may want something done."""
+        self._open.add(name)
+        self._made.pop(name, None)
+
+    def _put_together(self, name: str) -> Commit | None:
+        """The same, from its records."""
         entries = self._entries.get(name, {})
         lease = self._leases.get(self._lease_of.get(name, ""))
         if lease is None and not entries:
@@ -220,7 +244,7 @@ class Ledger:
             entries.pop(name, None)
             if not entries:
                 self._entries.pop(entry.commit, None)
-            self._open.add(entry.commit)
+            self._changed(entry.commit)
             for member in entry.members:
                 if self._commit_of.get(member.pod.uid) == entry.commit:
                     del self._commit_of[member.pod.uid]

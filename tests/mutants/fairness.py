@@ -379,11 +379,19 @@ FAIRNESS = (
         "::test_a_gang_that_goes_while_it_is_to_be_looked_at_again",
     ),
     Mutant(
+        "what is remembered of those alike",
+        "a replica goes where another has come to run since the last reading",
+        "model/readers/gangs/alike.py",
+        "last.of is draft.gang and self._are_same(last.by, steps):",
+        "last.of is draft.gang:",
+        "tests/model/readers/gangs/test_many_alike.py::test_what_is_done_to_those_alike_is_done_once",
+    ),
+    Mutant(
         "gangs that others hold: the same object",
         "thousands of gangs that wait for another are read, told and hashed anew in each cycle",
         "model/readers/live/beside_others.py",
-        "old == draft.gang",
-        "old is draft.gang",
+        "old is not draft.gang and old == draft.gang",
+        "False",
         f"{LIVE}::test_a_gang_that_others_hold_stays_the_same_object_and_is_no_arrival",
     ),
     Mutant(

@@ -20,6 +20,7 @@ from fourleaf.model.readers.gangs.holds import (
     refuse_surplus,
     share_gpus,
 )
+from fourleaf.model.readers.gangs.likeness import Behind, Likeness, Narrowed, Steps
 from fourleaf.model.readers.gangs.minimum_size import MinimumSizes, Need
 from fourleaf.model.readers.gangs.names import GangNames, Identity, key_of_one
 from fourleaf.model.readers.objects.manifest import Manifest
@@ -46,7 +47,8 @@ class Draft:
     `minds_others`: where other pods are decides where a member may go; `prefers_by_others`: which
     nodes it prefers. `is_exclusive`: a member has a volume that no second pod may use meanwhile.
     `has_too_many_preferences`: these do not count. `concerns_others`: more than the gang itself
-    decides about it, or may have to be told of it.
+    decides about it, or may have to be told of it. `is_plain`: one pod, to which others only take
+    nodes or turns. `narrowed` and `behind` are what became of it so in the last reading.
     """
 
     gang: Gang
@@ -62,6 +64,10 @@ class Draft:
     prefers_by_others: bool = field(init=False)
     is_exclusive: bool = field(init=False)
     concerns_others: bool = field(init=False)
+    is_plain: bool = field(init=False)
+    likeness: Likeness | None = field(init=False, default=None)
+    narrowed: Narrowed | None = field(init=False, default=None)
+    behind: Behind | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         key = self.gang.key
@@ -82,6 +88,17 @@ class Draft:
             or any(pod.pinned for pod in self.waiting)
             or (hold is not None and hold.kind is ReasonKind.MEMBERS_MISSING)
         )
+
+        self.is_plain = (
+            len(self.waiting) == 1
+            and not self.bound
+            and not self.waiting[0].wants.near
+            and not self.prefers_by_others
+        )
+
+    def remember_narrowed(self, before: Gang, steps: Steps) -> None:
+        """The gang was `before`, and has become what it is by these steps."""
+        self.narrowed = Narrowed(before, steps, self.gang)
 
     def take(self, gang: Gang) -> None:
         """Take `gang` as what was read of it."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from fourleaf.model.gang import GangKey, Hold, Role
 from fourleaf.model.node_constraint import Operator, Preference, Requirement
+from fourleaf.model.readers.gangs.alike import AlikeGangs
 from fourleaf.model.readers.gangs.drafts import Draft
 from fourleaf.model.readers.gangs.kept_apart import KeptApart, Nodes, label_of
+from fourleaf.model.readers.gangs.likeness import Behind, Step, Steps
 from fourleaf.model.readers.gangs.preferred_places import PreferredPlaces
 from fourleaf.model.readers.gangs.spread_values import SpreadValues
 from fourleaf.model.readers.gangs.turns import Turns
@@ -39,23 +42,10 @@ def mind_others(drafts: Sequence[Draft], running: Neighbours, nodes: Nodes, turn
     preferring = any(draft.prefers_by_others for draft in drafts)
     if not minding and not preferring and not running.any_repels:
         return
-    kinds = {draft.gang.key: kinds_of(draft.waiting) for draft in drafts}
-    apart, values = KeptApart(running, nodes), SpreadValues(running, nodes)
-    near, preferred = _NearValues(running, nodes), PreferredPlaces(running, nodes, values)
-    budget = _Budget(running)
-    firsts: set[int] = set()
-    for draft in drafts:
-        if budget.is_over(draft):
-            continue
-        _keep_apart(draft, kinds[draft.gang.key], apart)
-        for alike in kinds[draft.gang.key] if minding else ():
-            if alike[0].wants.near and _stay_near(draft, alike, near):
-                firsts.add(id(alike[0]))
-            for spread in alike[0].wants.spread:
-                allowed = values.allowed(alike[0], spread)
-                if not allowed:
-                    _wait_for_room(draft, alike[0], spread)
-                _narrow(draft, Requirement(spread.term.key, Operator.IN, allowed), alike)
+    kinds = {draft.gang.key: kinds_of(draft.waiting) for draft in drafts if not draft.is_plain}
+    same, values = AlikeGangs(drafts), SpreadValues(running, nodes)
+    firsts = _narrow_all(drafts, kinds, same, running, nodes, values)
+    preferred = PreferredPlaces(running, nodes, values)
     budget = _Budget(running)
     for draft in drafts if preferring else ():
         if not draft.prefers_by_others:
@@ -64,7 +54,37 @@ def mind_others(drafts: Sequence[Draft], running: Neighbours, nodes: Nodes, turn
         for alike in () if draft.has_too_many_preferences else kinds[draft.gang.key]:
             _prefer(draft, preferred.of(alike[0]), alike)
     if minding:
-        _take_turns(drafts, kinds, firsts, turns)
+        _take_turns(drafts, kinds, firsts, turns, same)
+
+
+def _narrow_all(
+    drafts: Sequence[Draft],
+    kinds: Mapping[GangKey, Sequence[Kind]],
+    same: AlikeGangs,
+    running: Neighbours,
+    nodes: Nodes,
+    values: SpreadValues,
+) -> set[int]:
+    """Take nodes from gangs for the pods that run; the pods that may be the first of their kind."""
+    apart, near = KeptApart(running, nodes), _NearValues(running, nodes)
+    budget, firsts = _Budget(running), set[int]()
+
+    def steps_of(draft: Draft) -> Steps:
+        pod = draft.waiting[0]
+        return *apart.away_from(pod, ()), *_spread_steps(pod, values)
+
+    for draft in drafts:
+        if budget.is_over(draft):
+            continue
+        if draft.is_plain:
+            same.narrow(draft, steps_of, _take_steps)
+            continue
+        _keep_apart(draft, kinds[draft.gang.key], apart)
+        for alike in kinds[draft.gang.key]:
+            if alike[0].wants.near and _stay_near(draft, alike, near):
+                firsts.add(id(alike[0]))
+            _take_steps(draft, _spread_steps(alike[0], values), alike)
+    return firsts
 
 
 def _take_turns(
@@ -72,6 +92,7 @@ def _take_turns(
     kinds: Mapping[GangKey, Sequence[Kind]],
     firsts: Container[int],
     turns: Turns,
+    same: AlikeGangs,
 ) -> None:
     ahead = Neighbours()
     budget = _Budget(ahead)
@@ -79,17 +100,31 @@ def _take_turns(
     for draft in sorted((one for one in drafts if one.gang.hold is None), key=turns.order):
         if budget.is_over(draft):
             continue
-        some = [alike[0] for alike in kinds[draft.gang.key]]
-        clashes = {id(other) for pod in some for other in _in_the_way(pod, ahead, firsts)}
-        if clashes:
-            # Those ahead stand in `places` in the order of their turns.
-            first = next(places[pod] for pod in places if pod in clashes).gang.key
+        some = [pods[0] for pods in kinds.get(draft.gang.key, [draft.waiting])]
+        find = partial(_first_ahead, some, ahead, places, firsts)
+        if draft.is_plain:
+            first = same.first_ahead(draft, len(places), ahead.count, find)
+        else:
+            first = find()
+        if first is not None:
             turns.goes_ahead(first)
             _let_go_first(draft, first)
             continue
         for pod in some:
             places[id(pod)] = draft
             ahead.add(pod)
+
+
+def _first_ahead(
+    some: Iterable[Pod],
+    ahead: Neighbours,
+    places: Mapping[int, Draft],
+    firsts: Container[int],
+) -> GangKey | None:
+    """The first gang ahead that one of these pods has to let go first."""
+    clashes = {id(other) for pod in some for other in _in_the_way(pod, ahead, firsts)}
+    # Those ahead stand in `places` in the order of their turns.
+    return next(places[pod] for pod in places if pod in clashes).gang.key if clashes else None
 
 
 def _in_the_way(pod: Pod, ahead: Neighbours, firsts: Container[int]) -> Iterator[Pod]:
@@ -137,6 +172,23 @@ class _Budget:
             "Let pods share terms and labels, or have fewer of them wait.",
         )
         return True
+
+
+def _spread_steps(pod: Pod, values: SpreadValues) -> Iterator[Step]:
+    """What its spread over the running pods takes from a pod."""
+    for spread in pod.wants.spread:
+        allowed = values.allowed(pod, spread)
+        if not allowed:
+            yield spread
+        yield Requirement(spread.term.key, Operator.IN, allowed)
+
+
+def _take_steps(draft: Draft, steps: Iterable[Step], alike: Kind) -> None:
+    for step in steps:
+        if isinstance(step, Requirement):
+            _narrow(draft, step, alike)
+        else:
+            _wait_for_room(draft, alike[0], step)
 
 
 def _keep_apart(draft: Draft, kinds: Iterable[Kind], apart: KeptApart) -> None:
@@ -246,10 +298,15 @@ def kinds_of(pods: Sequence[Pod]) -> Sequence[Kind]:
 
 
 def _let_go_first(draft: Draft, first: GangKey) -> None:
+    last, before = draft.behind, draft.gang
+    if last is not None and last.of is before and last.first == first:
+        draft.gang = last.gang
+        return
     what = f"where it may go depends on where gang {first} stands, which goes first "
     what += "(pod anti-affinity or topology spread)"
     advice = f"It is planned once gang {first} is bound, or has found no place."
     _hold(draft, ReasonKind.WAITS_FOR_GANG, what, advice)
+    draft.behind = Behind(before, first, draft.gang)
 
 
 def _wait_for_neighbour(draft: Draft, sample: Pod, term: PodTerm) -> None:

@@ -47,7 +47,7 @@ class BesideOthers:
                 draft.begin_anew()
         for draft in changed:
             old = before.get(draft.gang.key)
-            if old == draft.gang:
+            if old is not draft.gang and old == draft.gang:
                 draft.gang = old
             by_key[draft.gang.key] = draft.gang
         self._changed = {draft.gang.key: draft for draft in changed}

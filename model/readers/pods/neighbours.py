@@ -37,6 +37,11 @@ class Neighbours:
         """Whether a pod among them minds who stands near it."""
         return bool(self._repelling)
 
+    def count(self, comparisons: int) -> int:
+        """How often selectors were compared so far, so many times more than was counted."""
+        self.compared += comparisons
+        return self.compared
+
     def add(self, pod: Pod) -> None:
         """Take in a pod."""
         self._spaces.setdefault(pod.namespace, {})[id(pod)] = pod

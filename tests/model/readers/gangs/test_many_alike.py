@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
 
 from fourleaf.model.readers.gangs import mind_others
+from fourleaf.model.readers.live import LiveReader
 from fourleaf.model.readers.pods.constraint_text import MOST_CONSTRAINT_BYTES
 from fourleaf.model.reasons.kinds import ReasonKind
 from tests.model.readers.gangs.made import only
@@ -55,6 +57,37 @@ def test_replicas_are_compared_once_and_not_each_with_each(
     assert set(found.values()) == {ReasonKind.WAITS_FOR_GANG}
     assert len(found) == 199
     assert usable(*NODES, *run, replica("w-0")) == ["c", "d"]
+
+
+def test_what_is_done_to_those_alike_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another pod comes to run on `c`: one replica goes ahead, and 199 wait for it as they did.
+
+    Where they may go is worked out for one of them, and said to all; the reading after that, in
+    which nothing of it is new, changes no gang at all.
+    """
+    live = LiveReader()
+    for body in (*NODES, replica("r", nodeName="a", phase="Running")):
+        live.put("", body["kind"], body)
+    for i in range(200):
+        live.put("", "Pod", replica(f"w-{i:03}"))
+    live.reading(0.0)
+    asked: Counter[str] = Counter()
+
+    def count(said: str) -> None:
+        was = getattr(mind_others, said)
+        monkeypatch.setattr(mind_others, said, lambda *given: asked.update([said]) or was(*given))
+
+    count("_change")
+    count("_in_the_way")
+    live.put("", "Pod", replica("s", nodeName="c", phase="Running"))
+    before = live.reading(0.0).snapshot
+    assert asked == {"_change": 200, "_in_the_way": 2}
+    live.put("", "Pod", pod("t", nodeName="d", phase="Running"))
+    after = live.reading(0.0).snapshot
+    assert asked == {"_change": 200, "_in_the_way": 4}
+    assert all(one is other for one, other in zip(before.gangs, after.gangs, strict=True))
+    selects = after.gangs[0].roles[0].constraint.selects
+    assert [name for name, one in after.fabric.nodes.items() if selects(one)] == ["b", "d"]
 
 
 def test_who_causes_too_many_comparisons_is_held_and_no_one_else(

@@ -12,6 +12,7 @@ from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers.gangs.dialects import Dialect
 from fourleaf.model.readers.live import LiveReader, LiveReading, WaitingMember
+from fourleaf.model.readers.objects.annotations import GANG, GANG_SIZE
 from fourleaf.model.readers.objects.owners import OwnerRef
 from fourleaf.model.reasons.kinds import ReasonKind
 from tests.model.readers.made import Body, config, group, job, node, owned, pod
@@ -384,10 +385,16 @@ def repelling(name: str) -> Body:
 
 
 def test_a_gang_that_others_hold_stays_the_same_object_and_is_no_arrival() -> None:
-    """Of two that repel each other one waits for the other, which no label and no third changes."""
-    made = reader(node(), repelling("a"), repelling("b"))
+    """Of three that repel each other two wait for one, which no label and no fourth changes.
+
+    One of these is a gang of two.
+    """
+    members = [repelling("g-0"), repelling("g-1")]
+    for one in members:
+        one["metadata"]["annotations"] = {GANG: "g", GANG_SIZE: "2"}
+    made = reader(node(), repelling("a"), repelling("b"), *members)
     before = made.reading(NOW)
-    assert names(before) == {"ml/a": "", "ml/b": "WaitsForGang"}
+    assert names(before) == {"ml/a": "", "ml/b": "WaitsForGang", "ml/g": "WaitsForGang"}
     again = repelling("b")
     again["metadata"]["annotations"] = {"note": "new"}
     tell(made, again)
@@ -395,8 +402,9 @@ def test_a_gang_that_others_hold_stays_the_same_object_and_is_no_arrival() -> No
     tell(made, pod("c"))
     after = made.reading(NOW)
     assert names(after) == names(before) | {"ml/c": ""}
-    pairs = zip(before.snapshot.gangs, after.snapshot.gangs, strict=False)
-    assert [old is new for old, new in pairs] == [True, True]
+    by_key = after.snapshot.gangs_by_key
+    pairs = [(old, by_key[old.key]) for old in before.snapshot.gangs]
+    assert [old.key for old, new in pairs if old is not new] == []
 
 
 def test_a_gang_is_what_was_read_of_it_once_no_other_minds_it() -> None:

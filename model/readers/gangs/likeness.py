@@ -1,0 +1,51 @@
+"""Likeness of pods to what others do to them, and what was done to a gang in the last reading."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.node_constraint import Requirement
+from fourleaf.model.readers.pods.pod_terms import SpreadConstraint
+from fourleaf.model.readers.pods.pods import Pod
+
+Step: TypeAlias = Requirement | SpreadConstraint
+"""What others do to the nodes of a gang: what these must be; or a constraint that leaves none."""
+Steps: TypeAlias = tuple[Step, ...]
+
+
+class Likeness:
+    """What decides what others do to a waiting pod; pods of equal ones are alike."""
+
+    __slots__ = ("_hash", "_what")
+
+    def __init__(self, *what: object) -> None:
+        self._what = what
+        self._hash = hash(what)
+
+    @classmethod
+    def of(cls, pod: Pod) -> Likeness:
+        """That of a pod."""
+        return cls(pod.namespace, pod.wants, tuple(pod.labels.items()))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Likeness) and self._what == other._what)
+
+
+class Narrowed(NamedTuple):
+    """What these steps made of a gang."""
+
+    of: Gang
+    by: Steps
+    gang: Gang
+
+
+class Behind(NamedTuple):
+    """What became of a gang that lets `first` go ahead."""
+
+    of: Gang
+    first: GangKey
+    gang: Gang
