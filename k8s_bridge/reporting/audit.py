@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass, replace
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -72,8 +72,10 @@ def digest(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
+    kind: Any = type(value)
+    names = _fields_of(kind)
+    if names is not None:
+        return {name: getattr(value, name) for name in names}
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", by_alias=True)
     if isinstance(value, Set):
@@ -81,6 +83,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} has no canonical form")
+
+
+@cache
+def _fields_of(kind: Hashable) -> tuple[str, ...] | None:
+    """The fields of a dataclass by name, None for anything else."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
 
 
 class Audit:

@@ -16,7 +16,7 @@ from fourleaf.model.readers.pods.pods import Pod
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _KnownTurn:
     """Who goes ahead of gangs that are alike, while there are `ahead`; `cost` in comparisons."""
 
     ahead: int
@@ -30,7 +30,7 @@ class AlikeGangs:
     def __init__(self, drafts: Iterable[Draft]) -> None:
         self._steps: dict[Likeness, Steps] = {}
         self._same: dict[tuple[int, int], tuple[Steps, Steps, bool]] = {}
-        self._answers: dict[Likeness, _Answer] = {}
+        self._answers: dict[Likeness, _KnownTurn] = {}
         plain = [draft for draft in drafts if draft.is_plain]
         new = [draft for draft in plain if draft.likeness is None]
         known = {one: one for draft in plain if (one := draft.likeness) is not None} if new else {}
@@ -75,7 +75,7 @@ class AlikeGangs:
             return known.first
         before = count(0)
         first = find()
-        self._answers[like] = _Answer(ahead, first, count(0) - before)
+        self._answers[like] = _KnownTurn(ahead, first, count(0) - before)
         return first
 
     def _are_same(self, some: Steps, others: Steps) -> bool:
