@@ -95,6 +95,8 @@ class RelocationController:
     defragmentation: DefragmentationPlanner = field(init=False)
     _last: Plan | None = None
     _seated: dict[GangKey, GangKey] = field(default_factory=dict)
+    _offered: frozenset[GangKey] = frozenset()
+    """The gangs that this cycle may place in kept room, and nowhere else."""
     _crowded: bool = False
     _is_planning: bool = False
     _outdated_since: float | None = None
@@ -190,7 +192,7 @@ class RelocationController:
         view = self._view()
         self.overstays.look(view)
         more = backfill(snapshot, plan, view, self.overstays.is_barred)
-        self.overstays.lend(more.gangs if more is not None else ())
+        self._offered = frozenset(gang.key for gang in more.gangs) if more else frozenset()
         return more
 
     def kept(self) -> Kept:
@@ -223,6 +225,8 @@ class RelocationController:
         """What a cycle has found."""
         self._is_planning = False
         self._last = plan
+        self.overstays.placed((one.gang for one in plan.placements) if plan else (), self._offered)
+        self._offered = frozenset()
         self._crowded = plan is not None and bool(crowded_gangs(plan))
         partly = {gang.key for gang in reading.snapshot.gangs if any(r.bound for r in gang.roles)}
         self._stuck = frozenset(

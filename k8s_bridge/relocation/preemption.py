@@ -24,6 +24,7 @@ from fourleaf.k8s_bridge.relocation.reserved_seats import charged
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.relocation.tenants.brief_stays import BriefStays
 from fourleaf.k8s_bridge.relocation.tenants.caused_evictions import CausedEvictions
+from fourleaf.k8s_bridge.relocation.tenants.looks_in_vain import LooksInVain
 from fourleaf.k8s_bridge.relocation.tenants.move_costs import scaled
 from fourleaf.k8s_bridge.relocation.tenants.overstays import Overstays
 from fourleaf.k8s_bridge.runtime.clock import Clock
@@ -78,6 +79,7 @@ class PreemptionPlanner:
     caused: CausedEvictions
     trials: BindingTrials | None = None
     brief_stays: BriefStays = field(init=False)
+    _in_vain: LooksInVain = field(init=False)
     _tried: dict[GangKey, float] = field(default_factory=dict)
     _looked_at: dict[GangKey, float] = field(default_factory=dict)
     _unanswered: set[GangKey] = field(default_factory=set)
@@ -88,6 +90,7 @@ class PreemptionPlanner:
 
     def __post_init__(self) -> None:
         self.brief_stays = BriefStays(self.cache, self.clock)
+        self._in_vain = LooksInVain(self.clock)
 
     async def plan(
         self, view: ClusterView, last: Plan, busy: frozenset[GangKey]
@@ -108,6 +111,7 @@ class PreemptionPlanner:
         squatters = self.overstays.squatters(gang.key, view)
         if not squatters and (seconds := self.brief_stays.wait(gang.key.namespace)):
             self._tried[gang.key] = self.clock.monotonic() + seconds
+            self._in_vain.note(gang.key)
             self._tell(
                 gang,
                 view,
@@ -137,6 +141,7 @@ class PreemptionPlanner:
         if not lower:
             self.caused.waits(gang.key, None, (), view)
         if not lower or self._is_forbidden(gang, lower, limits):
+            self._in_vain.note(gang.key)
             return None
         charge = charged(view.reading.snapshot, view)
         if going and await self._has_room_soon(charge, going, gang):
@@ -148,6 +153,8 @@ class PreemptionPlanner:
             self._forbid(gang, lower, limits, plan.reason, view)
         self.caused.waits(gang.key, plan.reason, own, view)
         why = await self._begin(plan, gang, view)
+        if not (gang.key in self.store or gang.key in self._asking or gang.key in self._unanswered):
+            self._in_vain.note(gang.key)
         self._log.info(
             "preemption_planned",
             gang=str(gang.key),
@@ -315,7 +322,9 @@ class PreemptionPlanner:
     def _next(self, view: ClusterView, last: Plan, after: float) -> Gang | None:
         """The gang to look at: that which was looked at longest ago, the first of those never.
 
-        However many can never be served, none of the others waits for them twice.
+        First a gang of the namespace of which one was looked at in vain longest ago. However many
+        can never be served, none of the others waits for them twice, and none of another namespace
+        for more than one of them.
         """
         ours = (pod.priority for pod in view.reading.snapshot.running if pod.ours)
         lowest = min(ours, default=UNBOUNDED_PRIORITY)
@@ -330,7 +339,11 @@ class PreemptionPlanner:
             and gang.key not in self._unanswered
             and view.now - gang.created >= after
         )
-        return min(may, key=lambda gang: self._looked_at.get(gang.key, -math.inf), default=None)
+        return min(may, key=self._turn, default=None)
+
+    def _turn(self, gang: Gang) -> tuple[float, float]:
+        vain = self._in_vain.in_namespace(gang.key.namespace)
+        return vain, self._looked_at.get(gang.key, -math.inf)
 
 
 def _leaving(view: ClusterView) -> frozenset[PodName]:

@@ -26,6 +26,7 @@ from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.relocation.tenants.kept_room import KeptRoom
+from fourleaf.k8s_bridge.relocation.tenants.looks_in_vain import LooksInVain
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.model.gang import Gang, GangKey
@@ -52,10 +53,12 @@ class ReservationPlanner:
     end: Callable[[Relocation, str], Awaitable[None]]
     _room: KeptRoom = field(init=False)
     _tried: dict[GangKey, float] = field(default_factory=dict)
+    _in_vain: LooksInVain = field(init=False)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     def __post_init__(self) -> None:
         self._room = KeptRoom(self.cache, self.clock)
+        self._in_vain = LooksInVain(self.clock)
 
     async def plan(self, view: ClusterView, last: Plan) -> None:
         """Keep a place for the first gang that waits, once it has waited too long.
@@ -84,7 +87,9 @@ class ReservationPlanner:
             if placement
             else None
         )
-        if one is not None and await self.store.put(one):
+        if one is None:
+            self._in_vain.note(gang.key)
+        elif await self.store.put(one):
             self._room.begun(gang.key.namespace, config.after_seconds)
         self._log.info("reserved", gang=str(gang.key), starts=starts, place=one is not None)
 
@@ -117,6 +122,11 @@ class ReservationPlanner:
                 await self.end(one, "a gang of a higher priority comes first")
 
     def _next(self, waiting: Sequence[Gang], view: ClusterView, after: float) -> Gang | None:
+        """The gang to look at: the first one of the namespace that had its turn longest ago.
+
+        That was when it left a place unused, or when none could be kept for a gang of it: however
+        many of these it has, those of other namespaces wait for one of them alone.
+        """
         now = self.clock.monotonic()
         self._tried = {gang: at for gang, at in self._tried.items() if at > now}
         served = {one.priority for one in self.store if one.purpose is Purpose.RESERVATION}
@@ -130,4 +140,10 @@ class ReservationPlanner:
             and view.now - gang.created >= after
             and not self._room.rests(gang.key.namespace, after)
         ]
-        return min(able, key=lambda gang: self._room.is_last(gang.key.namespace), default=None)
+        return min(able, key=self._turn, default=None)
+
+    def _turn(self, gang: Gang) -> tuple[float, float]:
+        """When its namespace had its last turn, and when it had its own that came to nothing."""
+        name = gang.key.namespace
+        last = max(self._room.left_unused(name), self._in_vain.in_namespace(name))
+        return last, self._in_vain.at(gang.key)

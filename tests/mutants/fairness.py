@@ -65,6 +65,41 @@ FAIRNESS = (
         "tests/k8s_bridge/relocation/test_preemption.py::test_who_overstays_is_evicted_first",
     ),
     Mutant(
+        "costs of moves by GPUs",
+        "pods without GPUs make the gangs of their tenant as dear as it likes",
+        "k8s_bridge/relocation/tenants/move_costs.py",
+        "        size = _gpus(one) if name in with_gpus else len(one.live)\n",
+        "        size = len(one.live)\n",
+        "tests/k8s_bridge/relocation/test_preemption.py::test_pods_without_gpus_make_no_others_dear",
+    ),
+    Mutant(
+        "places that were not lent",
+        "a gang that is late on a place of its own is evicted for one of its own priority",
+        "k8s_bridge/relocation/tenants/overstays.py",
+        "            if gang in offered:\n",
+        "            if True:\n",
+        "tests/k8s_bridge/relocation/test_reservation.py"
+        "::test_who_was_lent_nothing_gives_nothing_back",
+    ),
+    Mutant(
+        "turns of namespaces: reservations",
+        "a dozen gangs that have no place anywhere keep others from having one kept",
+        "k8s_bridge/relocation/reservation.py",
+        "        last = max(self._room.left_unused(name), self._in_vain.in_namespace(name))\n",
+        "        last = self._room.left_unused(name)\n",
+        "tests/k8s_bridge/relocation/test_reservation.py"
+        "::test_gangs_without_any_place_keep_no_other_waiting",
+    ),
+    Mutant(
+        "turns of namespaces: preemptions",
+        "gangs that no victim helps, more of them all the time, keep others from preempting",
+        "k8s_bridge/relocation/preemption.py",
+        "        vain = self._in_vain.in_namespace(gang.key.namespace)\n",
+        "        vain = 0.0\n",
+        "tests/k8s_bridge/relocation/test_preemption.py"
+        "::test_gangs_that_no_victim_helps_keep_no_other_waiting",
+    ),
+    Mutant(
         "room that was lent",
         "a gang of ten seconds, as it says, takes room that is kept for another for good",
         "k8s_bridge/relocation/preemption.py",

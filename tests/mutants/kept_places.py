@@ -51,8 +51,8 @@ KEPT_PLACES = (
         "turns after a place was kept in vain",
         "a gang that waits for a pod that never ends has the one place that is kept for ever",
         "k8s_bridge/relocation/tenants/kept_room.py",
-        "        return namespace in self._unused\n",
-        "        return False\n",
+        "        return -math.inf if last is None else last.at\n",
+        "        return -math.inf\n",
         f"{RESERVATION}::test_others_come_first_after_an_hour_in_vain",
     ),
     Mutant(

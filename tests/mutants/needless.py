@@ -35,7 +35,7 @@ NEEDLESS = (
         "turns of gangs that may preempt",
         "a dozen gangs that can never be served keep all others from preempting",
         "k8s_bridge/relocation/preemption.py",
-        "return min(may, key=lambda gang: self._looked_at.get(gang.key, -math.inf), default=None)",
+        "return min(may, key=self._turn, default=None)",
         "return next(may, None)",
         f"{NEEDLESS_TESTS}::test_many_that_cannot_be_served_keep_no_other_from_its_turn",
     ),

@@ -8,6 +8,7 @@ time no namespace keeps more room idle than its share.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -99,9 +100,10 @@ class KeptRoom:
         """Whether no place may be kept for a namespace yet."""
         return self._is_new(namespace, seconds) or self._excess.get(namespace, 0.0) > 0.0
 
-    def is_last(self, namespace: str) -> bool:
-        """Whether others come first, because it has left a place unused that was kept for it."""
-        return namespace in self._unused
+    def left_unused(self, namespace: str) -> float:
+        """When it has left a place unused that was kept for it, which lets others come first."""
+        last = self._unused.get(namespace)
+        return -math.inf if last is None else last.at
 
     def _is_new(self, namespace: str, seconds: float) -> bool:
         """Whether the gangs of a namespace wait as if they had just come."""

@@ -6,12 +6,12 @@ declared first counts, whatever its annotations say later.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.gang import GangKey
 from fourleaf.model.running_gang import StandingGang
 from fourleaf.solver.forecast.timeline import OVERDUE_SECONDS
 
@@ -60,9 +60,16 @@ class Overstays:
         """Whether a namespace may use no kept room."""
         return namespace in self._barred
 
-    def lend(self, gangs: Iterable[Gang]) -> None:
-        """These gangs may use kept room for as long as they have declared."""
-        self._lent.update(gang.key for gang in gangs)
+    def placed(self, gangs: Iterable[GangKey], offered: Collection[GangKey]) -> None:
+        """A plan has placed these gangs, those of `offered` in room that is kept for others.
+
+        They have it lent for as long as they have declared; the others owe their place to nothing.
+        """
+        for gang in gangs:
+            if gang in offered:
+                self._lent.add(gang)
+            else:
+                self._lent.discard(gang)
 
     def squatters(self, gang: GangKey, view: ClusterView) -> frozenset[GangKey]:
         """The gangs that were lent room that is kept for `gang`, and do not give it back."""

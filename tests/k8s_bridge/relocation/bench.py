@@ -8,7 +8,7 @@ from typing import Any
 from fourleaf.k8s_bridge.cluster.errors import AlreadyExists
 from fourleaf.k8s_bridge.cluster.kinds import EVENTS, JOBS, LEASES, NODES, PODS, PRIORITY_CLASSES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
-from fourleaf.k8s_bridge.cluster.memory.actors import Kubelets, add_namespace, nodes
+from fourleaf.k8s_bridge.cluster.memory.actors import Kubelets, add_namespace, nodes, pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import Interceptor
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.ledger.formats.codec import KNOWN
@@ -174,6 +174,18 @@ class Bench:
         await self.cluster.create(JOBS, namespace, body)
         await self.clock.advance(3)
 
+    async def submit_hopeless(self, namespace: str, number: int, priority: str = "") -> None:
+        """Pods that each want all cores of one node, where a pod of another scheduler has one."""
+        bodies = [pod("own", 0, "default-scheduler"), *(pod(f"h{n}", 0) for n in range(number))]
+        for body in bodies:
+            cores = "1" if body is bodies[0] else "64"
+            body["spec"]["containers"][0]["resources"] = {"requests": {"cpu": cores}}
+            body["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "n-0-0-0"}
+            if priority:
+                body["spec"]["priorityClassName"] = priority
+        bodies[0]["spec"]["nodeName"] = "n-0-0-0"
+        await submit(self.cluster, namespace, bodies)
+
     async def classes(self, **values: int) -> None:
         """Make PriorityClasses; one whose name starts with `meek` preempts nobody."""
         for name, value in values.items():
@@ -234,8 +246,8 @@ class Bench:
     async def delete(self, name: str) -> None:
         """Delete a Job and its pods."""
         await self.cluster.delete(JOBS, Target(TEAM, name))
-        for pod in await self.pods(name):
-            await self.cluster.delete(PODS, Target(TEAM, pod["metadata"]["name"]))
+        for one in await self.pods(name):
+            await self.cluster.delete(PODS, Target(TEAM, one["metadata"]["name"]))
 
     async def finish(self, name: str) -> None:
         """The pods of a Job come to their end."""

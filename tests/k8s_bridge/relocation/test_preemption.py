@@ -424,21 +424,51 @@ async def test_who_fits_beside_another_once_a_victim_has_gone_needs_none(bench: 
     assert await bench.uids("b") == uids
 
 
+async def test_gangs_that_no_victim_helps_keep_no_other_waiting(bench: Bench) -> None:
+    """Twelve older ones are looked at, one a second: `top` of another namespace comes second."""
+    await bench.submit("old", 8, priority="low")
+    await bench.submit_hopeless("evil", 12, priority="high")
+    await bench.submit("top", 2, priority="high")
+    await bench.clock.advance(7)
+    assert len(await bench.places("top")) == 2
+
+
+async def gang_of(bench: Bench, namespace: str, name: str, gpus: int, cost: int) -> None:
+    """A low gang of four pods at that cost for each, and time for it to be bound."""
+    said = {GANG: name, GANG_SIZE: "4", "topology.scheduler/move-cost": str(cost)}
+    pods = [pod(f"{name}-{i}", gpus, namespace=namespace, annotations=said) for i in range(4)]
+    for one in pods:
+        one["spec"]["priorityClassName"] = "low"
+    await submit(bench.cluster, namespace, pods)
+    await bench.clock.advance(2)
+
+
+async def left_after_preemption(bench: Bench) -> set[str]:
+    """The gangs that there are once `top` has taken the place of one of them."""
+    await bench.submit("top", 4, priority="high")
+    await bench.clock.advance(20)
+    there = (await bench.cluster.list(PODS)).items
+    return {one["metadata"]["name"].split("-")[0] for one in there}
+
+
 async def test_a_cost_counts_beside_its_own_namespace_alone(bench: Bench) -> None:
     """`evil` says half a million and one, 67 and 133 % of its average; `other` twice the same."""
     costs = [("evil", 500_000), ("evil", 1_000_000), ("other", 7), ("other", 7)]
     for number, (namespace, cost) in enumerate(costs):
-        said = {GANG: f"g{number}", GANG_SIZE: "4", "topology.scheduler/move-cost": str(cost)}
-        pods = [pod(f"g{number}-{i}", namespace=namespace, annotations=said) for i in range(4)]
-        for one in pods:
-            one["spec"]["priorityClassName"] = "low"
-        await submit(bench.cluster, namespace, pods)
-        await bench.clock.advance(2)
-    await bench.submit("top", 4, priority="high")
-    await bench.clock.advance(20)
-    there = (await bench.cluster.list(PODS)).items
-    left = {one["metadata"]["name"].split("-")[0] for one in there}
-    assert left == {"g1", "g2", "g3", "top"}
+        await gang_of(bench, namespace, f"g{number}", 8, cost)
+    assert await left_after_preemption(bench) == {"g1", "g2", "g3", "top"}
+
+
+async def test_pods_without_gpus_make_no_others_dear(bench: Bench) -> None:
+    """Beside 4 pods without GPUs at 1, those at 80 and at 100 are 89 and 111 % of the average.
+
+    Pod by pod they would be 133 and 166 %, and the gang of `other` would go, at 100 %.
+    """
+    for name, gpus, cost in (("dust", 0, 1), ("g0", 8, 80), ("g1", 8, 100)):
+        await gang_of(bench, "evil", name, gpus, cost)
+    await gang_of(bench, "other", "g2", 8, 7)
+    await gang_of(bench, "other", "g3", 8, 7)
+    assert await left_after_preemption(bench) == {"dust", "g1", "g2", "g3", "top"}
 
 
 async def test_who_overstays_is_evicted_first(bench: Bench) -> None:

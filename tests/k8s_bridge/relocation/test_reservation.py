@@ -136,6 +136,28 @@ async def test_who_stays_longer_than_declared_gives_the_room_back(bench: Bench) 
     assert not await bench.places("lie")
 
 
+async def test_who_was_lent_nothing_gives_nothing_back(bench: Bench) -> None:
+    """`late` would have been lent room if there had been any. It got its own, and is overdue there.
+
+    A place is kept for `equal`, of its priority, where it stands; it is not evicted for that.
+    """
+    await bench.submit("half", 4, expected_duration="5000s")
+    await bench.submit("rest", 4, expected_duration="5000s")
+    await bench.submit("big", 8)
+    await bench.clock.advance(AFTER + 5)
+    await bench.submit("late", 4, expected_duration="30s")
+    await bench.delete("big")
+    await bench.clock.advance(3)
+    await bench.end("rest")
+    await bench.clock.advance(3)
+    uids = await bench.uids("late")
+    assert len(await bench.places("late")) == 4
+    await bench.submit("equal", 4)
+    await bench.clock.advance(120)
+    assert await bench.reservations() == [f"{TEAM}/equal"]
+    assert await bench.uids("late") == uids
+
+
 async def test_who_overstayed_is_lent_no_more(bench: Bench) -> None:
     """`lie` is over by 60 s of 10: `next` of its namespace, which says 10 s too, waits."""
     await bench.submit("half", 4, expected_duration="500s")
@@ -262,6 +284,26 @@ async def test_others_come_first_after_an_hour_in_vain(
     await bench.clock.advance(20)
     assert await bench.reservations() == ["evil/big"]
     await bench.clock.advance(15)
+    assert await bench.reservations() == ["honest/wide"]
+
+
+async def test_gangs_without_any_place_keep_no_other_waiting(bench: Bench) -> None:
+    """Twelve older ones are looked at, one a second: `wide` of another namespace comes second.
+
+    So it does after it has left its place unused, which lets others come first, but for once.
+    """
+    await bench.submit("stays", 1)
+    await bench.submit_hopeless("evil", 12)
+    await members(bench, "honest", "wide", 8)
+    await bench.clock.advance(AFTER + 1)
+    assert await bench.reservations() == ["honest/wide"]
+    assert len(bench.solved.starts) < 6
+    await bench.cluster.delete(PODS, Target("honest", "wide-0"))
+    await bench.clock.advance(1)
+    assert not await bench.reservations()
+    again = pod("wide-0", namespace="honest", annotations={GANG: "wide", GANG_SIZE: "8"})
+    await submit(bench.cluster, "honest", [again])
+    await bench.clock.advance(30)
     assert await bench.reservations() == ["honest/wide"]
 
 
