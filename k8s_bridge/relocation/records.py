@@ -19,6 +19,8 @@ NOT_STARTED = "its gang has not started on its places, which are free"
 """Why one ends whose gang something else than room keeps waiting."""
 OVER_SHARE = "its namespace has kept more room idle than its share, where others wait"
 """Why one ends that costs other namespaces too much."""
+PLACE_LATE = "pods on its place stay longer than they declared"
+"""Why one ends whose place was to be free long ago: another one may be free before it."""
 
 
 class Purpose(StrEnum):

@@ -104,7 +104,7 @@ class ReservationPlanner:
         free = [one.gang for one in kept if progress(one, view).placed is not None]
         self._room.look(view, crowded, free)
         for one in kept:
-            if why := self._room.why_over(one, seconds):
+            if why := self._room.why_over(one, seconds, view.now):
                 await self.end(one, why)
 
     async def _where_fewest_stand(

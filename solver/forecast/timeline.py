@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Placement
 from fourleaf.model.running_gang import StandingGang
-from fourleaf.model.snapshot import Snapshot, once_placed
+from fourleaf.model.snapshot import RunningPod, Snapshot, once_placed
 
 OVERDUE_SECONDS = 60.0
-"""Seconds from now after which a pod is expected to be gone that should have ended already."""
+"""Seconds from now after which a pod is expected to be gone that should have ended already; one
+that should have ended longer ago than that has no known end any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +38,7 @@ class Timeline:
         now = snapshot.now
         self.reserved = tuple(reserved)
         self._snapshot = snapshot
-        self._pods = [
-            (
-                None if pod.ends is None else pod.ends if pod.ends > now else now + OVERDUE_SECONDS,
-                pod,
-            )
-            for pod in snapshot.running
-        ]
+        self._pods = [(_end(pod, now), pod) for pod in snapshot.running]
         ends = {end for end, _ in self._pods if end is not None}
         ends |= {one.end for one in self.reserved if one.end is not None}
         self.moments = (now, *sorted(end for end in ends if end > now))
@@ -82,6 +77,13 @@ class Timeline:
             if one.key != gang.key and any(role.bound for role in one.roles)
         )
         return replace(snapshot, standing=victims)
+
+
+def _end(pod: RunningPod, now: float) -> float | None:
+    """When it is expected to be gone, None where that is not known."""
+    if pod.ends is None or pod.ends + OVERDUE_SECONDS < now:
+        return None
+    return pod.ends if pod.ends > now else now + OVERDUE_SECONDS
 
 
 def _standing(one: Reserved) -> Gang:

@@ -18,15 +18,19 @@ from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.records import (
     NOT_STARTED,
     OVER_SHARE,
+    PLACE_LATE,
     UNREADY,
     Purpose,
     Relocation,
 )
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.node import GPU_SOURCE_LABEL, OF_DEVICE_MAPS
 
 START_SECONDS = 60.0
 """Seconds within which a gang has to start once all of its places are free."""
+LATE_SECONDS = 180.0
+"""Seconds after which a place that is to be free is late: who was lent it has been told to go."""
 LOOK_LIMIT_SECONDS = 5.0
 """Seconds since the last look that count at most: where looks are rarer, no gang waited."""
 
@@ -73,9 +77,11 @@ class KeptRoom:
             more = idle[name] * min(since, LOOK_LIMIT_SECONDS) - self._shares[name] * since
             self._excess[name] = max(0.0, self._excess.get(name, 0.0) + more)
 
-    def why_over(self, one: Relocation, seconds: float) -> str:
-        """Why a reservation is to end now, "" where it is not."""
+    def why_over(self, one: Relocation, seconds: float, moment: float) -> str:
+        """Why a reservation is to end at this `moment`, since the epoch, "" where it is not."""
         name, now = one.gang.namespace, self.clock.monotonic()
+        if one.starts and moment > one.starts + LATE_SECONDS and one.gang not in self._free_since:
+            return PLACE_LATE
         if now - self._free_since.get(one.gang, now) >= START_SECONDS:
             return NOT_STARTED
         is_over = self._excess.get(name, 0.0) > self._shares.get(name, 0.0) * seconds
@@ -92,7 +98,7 @@ class KeptRoom:
     def ended(self, one: Relocation, why: str) -> None:
         """A reservation has ended; `why` it ended early, "" where it has served."""
         seen = (self.cache.seen(seat.pod.uid) for seat in one.seats)
-        if why and not any(pod is not None and pod.node for pod in seen):
+        if why not in ("", PLACE_LATE) and not any(pod is not None and pod.node for pod in seen):
             at, is_own_fault = self.clock.monotonic(), why in _OWN_FAULT
             self._unused[one.gang.namespace] = _Unused(at, is_own_fault)
 
@@ -134,7 +140,12 @@ def _shares(
     for gang in waiting:
         rivals.setdefault(gang.priority, set()).add(gang.key.namespace)
     spec = view.cache.config.spec
-    gpus = sum(node.allocatable.gpus for node in view.reading.snapshot.fabric.nodes.values())
+    # What maps alone name may be any number, and is open to no other pods.
+    gpus = sum(
+        node.allocatable.gpus
+        for node in view.reading.snapshot.fabric.nodes.values()
+        if node.labels.get(GPU_SOURCE_LABEL) != OF_DEVICE_MAPS
+    )
     found = {}
     for one in kept:
         name = one.gang.namespace

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Refused
-from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, JOBS, PODS
-from fourleaf.k8s_bridge.cluster.memory.actors import GANG, GANG_SIZE, pod, submit
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, JOBS, NODES, PODS
+from fourleaf.k8s_bridge.cluster.memory.actors import GANG, GANG_SIZE, node, pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation import reservation
@@ -172,6 +172,29 @@ async def test_who_overstayed_is_lent_no_more(bench: Bench) -> None:
     assert not await bench.places("next")
     await bench.clock.advance(30)
     assert not await bench.places("next")
+
+
+@pytest.mark.parametrize(("said", "rest"), [("1s", 0), ("90s", 300)])
+async def test_no_place_is_kept_behind_pods_that_overstay(
+    bench: Bench, said: str, rest: int
+) -> None:
+    """`lie` stays for ever on its leaf. On the other one the last pod ends, as it has declared.
+
+    Small pods come for each node of that, and would have them all if the place were kept elsewhere:
+    because of a word that was broken before, or three minutes after it was.
+    """
+    await bench.submit("lie", 4, expected_duration=said)
+    for number in range(4):
+        await bench.submit(f"fair-{number}", 1, expected_duration=f"{rest + 120 + 30 * number}s")
+    await bench.clock.advance(60)
+    await bench.submit("next", 4)
+    await bench.clock.advance(AFTER + 3 + rest)
+    assert await bench.reservations() == [f"{TEAM}/next"]
+    for number in range(4):
+        await bench.submit(f"s{number}", 1)
+        await bench.end(f"fair-{number}")
+    await bench.clock.advance(5)
+    assert len(await bench.places("next")) == 4
 
 
 async def test_a_reservation_keeps_nobody_from_a_better_place(bench: Bench) -> None:
@@ -345,8 +368,18 @@ async def test_what_the_api_never_binds_keeps_nothing(bench: Bench) -> None:
 async def test_room_beyond_the_share_is_kept_for_a_while(bench: Bench, has_quota: bool) -> None:
     """One of 8 nodes never ends: 56 GPUs stand idle for `big`, 32 are its share of two namespaces.
 
-    24 GPUs too many use up 32 times 20 s in 27 s. A quota of all GPUs is a share of all.
+    24 GPUs too many use up 32 times 20 s in 27 s. A quota of all GPUs is a share of all. The 900
+    that a device map finds on a node without any are no share.
     """
+    bare = node("bare", "leaf-9-0", "spine-0")
+    for part in ("capacity", "allocatable"):
+        bare["status"][part] = {"cpu": "64", "memory": "512Gi", "pods": "110"}
+    await bench.cluster.create(NODES, "", bare)
+    lines = f"0=bare:{','.join(map(str, range(900)))}"
+    mapped = pod("mapped-0", 0, annotations={"gpu-scheduling-map": lines})
+    await submit(bench.cluster, "friend", [mapped])
+    await bench.clock.advance(3)
+    assert await bound(bench, "friend", "mapped") == 1
     if has_quota:
         await give_all(bench, "evil")
     await bench.submit("stays", 1)

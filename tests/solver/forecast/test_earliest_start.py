@@ -96,12 +96,21 @@ def test_the_first_end_that_frees_a_legal_place() -> None:
 
 
 def test_who_should_have_ended_counts_as_gone_in_a_minute() -> None:
-    """The gang ends an hour ago, and still runs."""
+    """The gang ended half a minute ago, and still runs."""
+    one = gang("w", 1)
+    stood = [runs("a", ["a0", "a1"], -30.0), runs("b", ["b0", "b1"], HOUR)]
+    found = earliest(world(stood, one), one.key)
+    assert found is not None
+    assert found.at == NOW + 60
+
+
+def test_who_should_have_ended_long_ago_has_no_known_end() -> None:
+    """An hour ago: its word is good for nothing, and the other gang ends in an hour."""
     one = gang("w", 1)
     stood = [runs("a", ["a0", "a1"], -HOUR), runs("b", ["b0", "b1"], HOUR)]
     found = earliest(world(stood, one), one.key)
     assert found is not None
-    assert found.at == NOW + 60
+    assert found.at == NOW + HOUR
 
 
 def test_the_fewest_gangs_without_a_known_end_are_named() -> None:
