@@ -331,7 +331,10 @@ class ClusterCache:
 
     def reading(self) -> LiveReading:
         """What there is to plan, now."""
-        reading = self._reader.reading(self._clock.wall())
+        now = self._clock.wall()
+        reading = self._reader.reading(now)
+        if self._reader.date_anew(now):
+            reading = self._reader.reading(now)
         # Also what is no Node says which nodes there are: inventories and device maps.
         if reading.snapshot.fabric is not self._fabric:
             self._fabric = reading.snapshot.fabric

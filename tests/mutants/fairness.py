@@ -65,6 +65,15 @@ FAIRNESS = (
         "tests/k8s_bridge/relocation/test_preemption.py::test_who_overstays_is_evicted_first",
     ),
     Mutant(
+        "ages of gangs that hold themselves back",
+        "a gang whose last member comes an hour later goes before all that came in that hour",
+        "k8s_bridge/cache/cluster_cache.py",
+        "        if self._reader.date_anew(now):\n",
+        "        if False:\n",
+        "tests/k8s_bridge/cache/test_cluster_cache.py"
+        "::test_a_gang_that_holds_itself_back_collects_no_age[comes late]",
+    ),
+    Mutant(
         "costs of moves by GPUs",
         "pods without GPUs make the gangs of their tenant as dear as it likes",
         "k8s_bridge/relocation/tenants/move_costs.py",

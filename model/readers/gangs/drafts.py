@@ -270,7 +270,7 @@ class Gangs:
         return Draft(gang, identity, tuple(waiting), tuple(bound), need.holder, too_many)
 
     def _waits_since(self, members: Sequence[Pod]) -> float:
-        """When the first one was created, or the last scheduling gate went, if that was seen."""
+        """When the first one was created, or was last seen to hold itself back no more."""
         first = min(self._now if pod.created is None else pod.created for pod in members)
         return max([first, *(pod.opened for pod in members if pod.opened is not None)])
 

@@ -17,6 +17,7 @@ from fourleaf.model.readers.pods.attached_volumes import AttachedVolumes
 from fourleaf.model.readers.pods.mapped_devices import MappedDevices
 from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.readers.pods.pods import Pod
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.resources import Resources, plus, total
 from fourleaf.model.snapshot import RunningPod
 
@@ -42,7 +43,8 @@ class GangCache:
     `running` are the running pods, `uids` theirs. `drafted` are the gangs with something to
     place, `undated` those whose age depends on the time of the reading. `problems` are by
     gang. `arrivals` counts how often gangs came to be on no hold. `mapped` are the devices that
-    device maps name, `sharing` the gangs whose lines depend on which of them are held.
+    device maps name, `sharing` the gangs whose lines depend on which of them are held. `come_free`
+    are those that held themselves back when they were read before; who reads them clears them.
     """
 
     def __init__(self) -> None:
@@ -55,6 +57,7 @@ class GangCache:
         self.neighbours = Neighbours()
         self.attached = AttachedVolumes()
         self.mapped = MappedDevices()
+        self.come_free: list[Draft] = []
         self.sharing: set[Identity] = set()
         self._maps: dict[Identity, frozenset[str]] = {}
         self._there: dict[Identity, tuple[Pod, ...]] = {}
@@ -82,6 +85,8 @@ class GangCache:
             drafts, running = kept.read.drafts, kept.read.running
             before = self.drafted.get(identity, ())
             self.arrivals += bool(_able(drafts) - _able(before))
+            if before:
+                self.come_free += _come_free(before, drafts)
             _keep_gangs(before, drafts)
             there = tuple(pod for pod, _ in running)
             for pod in self._there.get(identity, ()):
@@ -154,6 +159,24 @@ def _at(pod: Pod) -> Address:
 def _able(drafts: Iterable[Draft]) -> set[GangKey]:
     """The gangs that are on no hold."""
     return {draft.gang.key for draft in drafts if draft.as_read.hold is None}
+
+
+def _come_free(before: Iterable[Draft], now: Iterable[Draft]) -> list[Draft]:
+    """Those that were held for what they were, and not for what another part of them does.
+
+    None of which members are bound: it has had its turn.
+    """
+    held = {
+        draft.as_read.key
+        for draft in before
+        if draft.as_read.hold is not None
+        and draft.as_read.hold.kind is not ReasonKind.WAITS_FOR_GANG
+    }
+    return [
+        draft
+        for draft in now
+        if draft.as_read.key in held and draft.as_read.hold is None and not draft.bound
+    ]
 
 
 def _keep_gangs(before: Iterable[Draft], now: Iterable[Draft]) -> None:

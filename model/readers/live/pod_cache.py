@@ -31,7 +31,7 @@ class Known:
     """A pod: its newest body, its UID ("" without one), its gang, and what was read last.
 
     `asked` are the owners, claims and volumes that its gang depends on; `pod` is None where it
-    must be read anew. `opened` is when it was seen to lose its last scheduling gate.
+    must be read anew. `opened` is when it was last seen to hold itself back no more.
     """
 
     body: Body
@@ -187,7 +187,7 @@ class PodCache:
             self._stale.add(self._by_uid[uid])
 
     def opened(self, at: Address, now: float) -> None:
-        """A pod has lost its last scheduling gate."""
+        """A pod, or its gang, has held itself back until now."""
         known = self._pods.get(at)
         if known is not None:
             known.opened = now

@@ -56,6 +56,8 @@ GPU_CLAIM = (GROUP, KIND)
 
 BESIDE_GANGS = "beside gangs"
 """Where problems are found that are of no one gang."""
+AGE_SLACK_SECONDS = 1.0
+"""Seconds by which a gang may be older than since it could start: its pods come one by one."""
 
 
 class LiveReader:
@@ -134,8 +136,21 @@ class LiveReader:
         self._table.release(uid)
 
     def opened(self, namespace: str, name: str, now: float) -> None:
-        """Let a pod count as waiting since `now`: its last scheduling gate went."""
+        """Let a pod count as waiting since `now`: it, or its gang, held itself back until then."""
         self._table.opened((namespace, name), now)
+
+    def date_anew(self, now: float) -> bool:
+        """Let gangs that held themselves back until now count as waiting since `now`; whether any.
+
+        The oldest member would say since when, and a tenant that leaves out the last one, or writes
+        what makes no sense, would have gangs that are first at any moment.
+        """
+        free, self._standing.come_free = self._standing.come_free, []
+        late = [one for one in free if one.gang.created < now - AGE_SLACK_SECONDS]
+        for draft in late:
+            for pod in draft.waiting:
+                self.opened(pod.namespace, pod.name, now)
+        return bool(late)
 
     def configure(self, config: SchedulerConfig) -> None:
         """Read everything by another config."""

@@ -64,8 +64,8 @@ class Pod:
     it out; `volumes` what its PersistentVolumeClaims demand, `attached` those that its node
     attaches; `untold` is a container that would not learn its devices, "" for none. A `stale` pod
     is to be read anew before it counts again: something that is wrong with it was found before
-    anything listened. `opened` is when it was seen to lose its last scheduling gate, in seconds
-    since the epoch.
+    anything listened. `opened` is when it, or its gang, was seen to hold itself back no more, in
+    seconds since the epoch.
     """
 
     manifest: Manifest

@@ -7,7 +7,7 @@ import pytest
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
-from fourleaf.k8s_bridge.cluster.memory.actors import add_nodes, nodes, pod, submit
+from fourleaf.k8s_bridge.cluster.memory.actors import add_nodes, gang, nodes, pod, submit
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.informers import Put, Removed, Replaced
 from fourleaf.k8s_bridge.ledger.records import Member
@@ -140,3 +140,29 @@ async def test_a_gang_waits_since_its_last_gate_went(by_list: bool) -> None:
         cache.on_change(PODS, Put(await cluster.get(PODS, Target("ml", "gated"))))
     ages = {gang.key.name: clock.wall() - gang.created for gang in cache.reading().snapshot.gangs}
     assert ages == {"gated": pytest.approx(0, abs=1), "honest": pytest.approx(60, abs=1)}
+
+
+@pytest.mark.parametrize("deed", ["comes late", "makes no sense"])
+async def test_a_gang_that_holds_itself_back_collects_no_age(deed: str) -> None:
+    """For an hour its last member is not there, or says nonsense: then it is as old as new ones."""
+    clock = VirtualClock()
+    cache, cluster = ClusterCache(clock), MemoryCluster(clock=clock)
+    bodies = gang("slow", 2, 1)
+    nonsense = {"topology.scheduler/network-bandwidth": "much"}
+    if deed == "makes no sense":
+        bodies[1]["metadata"]["annotations"] = bodies[1]["metadata"]["annotations"] | nonsense
+    for there in await submit(cluster, "ml", bodies if deed == "makes no sense" else bodies[:1]):
+        cache.on_change(PODS, Put(await cluster.get(PODS, there)))
+    assert cache.reading().snapshot.gangs[0].hold is not None
+    await clock.advance(3600)
+    if deed == "makes no sense":
+        patch = {"metadata": {"annotations": dict.fromkeys(nonsense)}}
+        await cluster.patch(PODS, Target("ml", "slow-1"), patch)
+    else:
+        await submit(cluster, "ml", bodies[1:])
+    cache.on_change(PODS, Put(await cluster.get(PODS, Target("ml", "slow-1"))))
+    (one,) = cache.reading().snapshot.gangs
+    assert (one.hold, clock.wall() - one.created) == (None, pytest.approx(0, abs=1))
+    await clock.advance(60)
+    (one,) = cache.reading().snapshot.gangs
+    assert clock.wall() - one.created == pytest.approx(60, abs=1)
