@@ -171,7 +171,7 @@ def _decoded(
     moment = _newest(inventory, pods) if now is None else now
     gangs = grouped(pods)
     priorities = Priorities(inventory)
-    sizes = MinimumSizes(inventory, priorities)
+    sizes = MinimumSizes(inventory, priorities, whole)
     mixed = mixed_gpu_sources(nodes)
     on_node = {one.node.name: one.node.device_names for one in nodes if one.node.device_names}
     claimables = Claimables(drivers.honoured, on_node, drivers.offer)
@@ -201,6 +201,7 @@ def _decoded(
         {one.node.name: one.node for one in nodes},
         report,
         network=spec.network,
+        whole=whole,
     )
     running = tuple(running for one in found for _, running in one.running)
     if expand:

@@ -65,6 +65,15 @@ FAIRNESS = (
         "tests/k8s_bridge/relocation/test_preemption.py::test_who_overstays_is_evicted_first",
     ),
     Mutant(
+        "gangs of one name in two namespaces",
+        "a tenant has gangs of others told as invalid, and learns what they are called",
+        "model/readers/live/reader.py",
+        "            whole=True,\n",
+        "",
+        "tests/k8s_bridge/cache/test_cluster_cache.py"
+        "::test_what_others_call_their_gangs_is_nothing_to_a_tenant",
+    ),
+    Mutant(
         "ages of gangs that hold themselves back",
         "a gang whose last member comes an hour later goes before all that came in that hour",
         "k8s_bridge/cache/cluster_cache.py",

@@ -29,11 +29,14 @@ def side_by_side(
     report: Report,
     turns: Turns | None = None,
     network: Network | None = None,
+    whole: bool = False,
 ) -> list[Draft]:
     """`drafts`, which are in natural order, with what others do to them and nothing from before.
 
     `nodes` are all that there are by name, in the fabric or not. `turns` knows which gangs found no
-    place lately. `network` is that of the config.
+    place lately. `network` is that of the config. A `whole` cluster has tenants, and what one of
+    them calls its gang is nothing to another; files are of one author, who has put members of one
+    gang into two namespaces.
     """
     turns = turns or Turns()
     turns.begin()
@@ -41,7 +44,8 @@ def side_by_side(
     for draft in found:
         draft.begin_anew()
     some = [draft for draft in found if draft.concerns_others]
-    _refuse_split(some, report)
+    if not whole:
+        _refuse_split(some, report)
     _hold_back_without_node(some, fabric, nodes)
     mind_others(found, running, nodes, turns)
     limit_preferences(some, report)

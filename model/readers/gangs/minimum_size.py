@@ -115,11 +115,15 @@ def job_need(manifest: Manifest, ended: int) -> Need:
 
 
 class MinimumSizes:
-    """Looks up the need of every gang."""
+    """Looks up the need of every gang.
 
-    def __init__(self, objects: Objects, priorities: Priorities) -> None:
+    In a `whole` cluster no gang is told what objects there are in namespaces of others.
+    """
+
+    def __init__(self, objects: Objects, priorities: Priorities, whole: bool = False) -> None:
         self._objects = objects
         self._priorities = priorities
+        self._whole = whole
 
     def of(
         self, dialect: str, namespace: str, name: str, members: Sequence[Pod], ended: int = 0
@@ -144,7 +148,10 @@ class MinimumSizes:
     ) -> Need:
         group = self._objects.get(POD_GROUPS[dialect], "PodGroup", namespace, name)
         if group is None:
-            if self._objects.spaces(POD_GROUPS[dialect], "PodGroup", name):
+            elsewhere = not self._whole and self._objects.spaces(
+                POD_GROUPS[dialect], "PodGroup", name
+            )
+            if elsewhere:
                 members[0].manifest.error(
                     "metadata.namespace",
                     namespace,

@@ -37,7 +37,16 @@ class BesideOthers:
         drafts, by_key = waiting.in_order, waiting.gangs
         before = {key: draft.gang for key, draft in self._changed.items()}
         if waiting.any_minds_others or running.any_repels:
-            side_by_side(drafts, running, ground.fabric, ground.nodes, report, self.turns, network)
+            side_by_side(
+                drafts,
+                running,
+                ground.fabric,
+                ground.nodes,
+                report,
+                self.turns,
+                network,
+                whole=True,
+            )
             changed = [draft for draft in drafts if draft.gang is not draft.as_read]
         else:
             # So it is mostly, and then not even a long queue is gone through.

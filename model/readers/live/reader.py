@@ -201,7 +201,7 @@ class LiveReader:
 
     def _stands(self, now: float, dead: Container[str], everyone: bool) -> Iterator[StandingGang]:
         situation = self._situation(now)
-        sizes = MinimumSizes(ObjectView(self._bodies, Report()), situation.priorities)
+        sizes = MinimumSizes(ObjectView(self._bodies, Report()), situation.priorities, True)
         table = self._table
         gangs = (
             (one, [pod for at in table.members(one) if (pod := table.known(at).pod)])
@@ -369,7 +369,8 @@ class LiveReader:
             else:
                 known.pod.read_on(report)
             pods.append(known.pod)
-        read = read_gang(identity, pods, MinimumSizes(view, situation.priorities), situation)
+        sizes = MinimumSizes(view, situation.priorities, True)
+        read = read_gang(identity, pods, sizes, situation)
         return Kept(read, report.problems)
 
     def _compose(self, now: float, other_pods_run: bool) -> LiveReading:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
-from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
+from fourleaf.k8s_bridge.cluster.kinds import COSCHEDULING_POD_GROUPS, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import add_nodes, gang, nodes, pod, submit
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
@@ -166,3 +166,18 @@ async def test_a_gang_that_holds_itself_back_collects_no_age(deed: str) -> None:
     await clock.advance(60)
     (one,) = cache.reading().snapshot.gangs
     assert clock.wall() - one.created == pytest.approx(60, abs=1)
+
+
+async def test_what_others_call_their_gangs_is_nothing_to_a_tenant() -> None:
+    """Two short gangs of one name, and a PodGroup that only the other has: missing, and no more."""
+    cache, cluster = ClusterCache(VirtualClock()), MemoryCluster()
+    group = {"metadata": {"name": "g"}, "spec": {"minMember": 1}}
+    label = {"scheduling.x-k8s.io/pod-group": "g"}
+    await submit(cluster, "ml", gang("one", 2)[:1])
+    cache.take(COSCHEDULING_POD_GROUPS, await cluster.create(COSCHEDULING_POD_GROUPS, "ml", group))
+    await submit(cluster, "other", [*gang("one", 2)[:1], pod("p", labels=label)])
+    cache.take_all(PODS, await cluster.list(PODS))
+    reading = cache.reading()
+    details = {gang.hold.detail for gang in reading.snapshot.gangs if gang.hold}
+    assert details == {"1 of 2 members exist", "PodGroup other/g does not exist"}
+    assert not [one for one in reading.problems if one.field == "metadata.namespace"]
