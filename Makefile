@@ -5,6 +5,7 @@ FOURLEAF := .venv/bin/fourleaf
 STAMP := .venv/.installed
 PIP := .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes
 SEEDS ?= 20
+MINUTES ?= 1
 WORKERS ?= 2
 E2E_WORKERS ?= 3
 SLOWEST ?= --durations 15 --durations-min 10
@@ -23,7 +24,7 @@ ROOMS := $(addprefix tests/,model solver k8s_bridge webhook agent simulator cli 
 BENCHES := $(sort $(notdir $(basename $(wildcard benchmarks/[a-z]*))))
 
 .DEFAULT_GOAL := help
-.PHONY: help install playground demo test lint types contracts unit e2e deep oldest mutants soak faults bench fix-nodes manifests reference generate sbom site release-check build run-local docker docker-build docker-webhook docker-agent docker-check deploy deploy-aks clean
+.PHONY: help install playground demo test lint types contracts unit e2e deep oldest mutants soak faults fuzz bench fix-nodes manifests reference generate sbom site release-check build run-local docker docker-build docker-webhook docker-agent docker-check deploy deploy-aks clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z][a-z0-9 -]*:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -92,6 +93,9 @@ soak: $(STAMP) ## Seeds of the simulation that the tests do not run: make soak S
 
 faults: $(STAMP) ## Every fault on a real control plane, hours: make faults SEEDS=20
 	@.venv/bin/python -m tests.faults --seeds $(SEEDS)
+
+fuzz: $(STAMP) ## Hostile bytes for every reader of them: make fuzz MINUTES=30, which is for each
+	@.venv/bin/python -m tests.fuzz --minutes $(MINUTES)
 
 bench: $(STAMP) ## Run every benchmark, one after the other
 	@for name in $(BENCHES); do .venv/bin/python -m benchmarks.$$name || exit; done

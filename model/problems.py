@@ -11,6 +11,9 @@ PRINTED = 50
 
 VALUE_WIDTH = 80
 
+TEXT_WIDTH = 500
+"""Characters of a field, a message, advice or the name of an object, more than a cluster has."""
+
 
 class Severity(StrEnum):
     """`error` makes the object unusable; `warning` leaves it usable as read."""
@@ -58,6 +61,12 @@ def problem_order(problem: Problem) -> tuple[bool, tuple[str, ...]]:
 def printable(text: str) -> str:
     """`text` on one line, without characters that move the cursor or hide what stands there."""
     return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
+
+
+def brief(text: str, most: int = TEXT_WIDTH) -> str:
+    """`text` as `printable` has it, of at most `most` characters."""
+    text = printable(text[: most + 1])
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def shown(value: object) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import orjson
 
-from fourleaf.model.problems import PRINTED, Problem
+from fourleaf.model.problems import PRINTED, Problem, brief
 from fourleaf.model.readers.objects.manifest import Body
 from fourleaf.webhook.review import API_VERSION, KIND
 
@@ -34,7 +34,7 @@ def refused(
     listed = problems[:PRINTED]
     said = "; ".join(_sentence(one, with_field=True) for one in listed)
     more = f" (and {len(problems) - PRINTED} more problems)" if len(problems) > PRINTED else ""
-    status = _status(422, "Invalid", f"{title} is refused: {said}{more}")
+    status = _status(422, "Invalid", f"{brief(title)} is refused: {said}{more}")
     status["details"] = {
         "causes": [
             {"reason": "FieldValueInvalid", "field": one.field, "message": _sentence(one)}

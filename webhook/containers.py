@@ -20,6 +20,11 @@ class Container:
     body: Body
 
     @property
+    def title(self) -> tuple[str, str]:
+        """Its kind and name, which no other container of the pod has."""
+        return self.kind, str(self.body.get("name"))
+
+    @property
     def field(self) -> str:
         """Its field path, as kubectl prints it."""
         return f"spec.{self.kind}[{self.place}]"
@@ -48,8 +53,8 @@ def new_containers(pod: Body, before: Body | None) -> Iterator[Container]:
 
     Those that a pod has cannot be changed any more, so nothing is to be said about them.
     """
-    known = {(one.kind, one.body.get("name")) for one in containers(before or {})}
-    return (one for one in containers(pod) if (one.kind, one.body.get("name")) not in known)
+    known = {one.title for one in containers(before or {})}
+    return (one for one in containers(pod) if one.title not in known)
 
 
 def listed(value: Any) -> list[Body]:

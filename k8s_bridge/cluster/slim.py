@@ -29,6 +29,7 @@ from fourleaf.k8s_bridge.cluster.kinds import (
 )
 from fourleaf.k8s_bridge.cluster.protocol import Body, WatchEvent
 from fourleaf.model.devices.visibility import ENTRY, is_told
+from fourleaf.model.problems import brief
 from fourleaf.model.readers.pods.constraint_text import is_too_long, without_constraints
 from fourleaf.model.readers.text.sources import without_collection
 
@@ -82,8 +83,10 @@ def page_of(kind: Kind, content: bytes) -> ListPage:
     """The part of a list in `content`. Raises `ClusterError` where it is none."""
     with without_collection():
         body = _read(_PAGES, kind, content)
-        items = [trimmed(kind, item) for item in body.get("items") or ()]
-    metadata = body.get("metadata") or {}
+        items = [trimmed(kind, item) for item in _objects_in(kind, body.get("items") or [])]
+    metadata = body.get("metadata")
+    if not isinstance(metadata, dict):
+        metadata = {}
     return ListPage(items, str(metadata.get("resourceVersion", "")), metadata.get("continue") or "")
 
 
@@ -93,9 +96,16 @@ def event_of(kind: Kind, line: bytes) -> WatchEvent:
         # A Status is no object of the kind, and its `status` is a word.
         body = _read({}, kind, line)
         if body.get("type") == "ERROR":
-            return WatchEvent("ERROR", body["object"])
+            return WatchEvent("ERROR", *_objects_in(kind, [body.get("object")]))
     body = _read(_EVENTS, kind, line)
-    return WatchEvent(body["type"], trimmed(kind, body["object"]))
+    (about,) = _objects_in(kind, [body.get("object")])
+    return WatchEvent(str(body.get("type")), trimmed(kind, about))
+
+
+def _objects_in(kind: Kind, items: Any) -> list[Body]:
+    if isinstance(items, list) and all(isinstance(one, dict) for one in items):
+        return items
+    raise ClusterError(f"{kind.plural}: the answer holds something that is no object")
 
 
 def _read(adapters: dict[Kind, _Adapter], kind: Kind, content: bytes) -> Body:
@@ -103,9 +113,8 @@ def _read(adapters: dict[Kind, _Adapter], kind: Kind, content: bytes) -> Body:
     try:
         body = _parsed(content) if adapter is None else adapter.validate_json(content)
     except (orjson.JSONDecodeError, ValidationError) as error:
-        raise ClusterError(
-            f"{kind.plural}: the answer is not what the API says: {error}"
-        ) from error
+        said = brief(" ".join(str(error).split()))
+        raise ClusterError(f"{kind.plural}: the answer is not what the API says: {said}") from error
     if not isinstance(body, dict):
         raise ClusterError(f"{kind.plural}: the answer is not an object")
     return body
@@ -191,6 +200,7 @@ def _templates(value: Any, levels: int) -> Any:
     for key in ("containers", "initContainers"):
         if isinstance(spec.get(key), list):
             spec[key] = [_some(one, _TEMPLATE_CONTAINER) for one in spec[key]]
+    spec = {key: _templates(one, levels - 1) for key, one in spec.items()}
     _share_spec(spec)
     return spec
 
@@ -205,7 +215,7 @@ def _share_spec(spec: Any) -> None:
     if is_too_long(spec):
         without_constraints(spec)
     volumes = spec.pop("volumes", None)
-    tied = [v for v in volumes or () if "persistentVolumeClaim" in v or "ephemeral" in v]
+    tied = [v for v in volumes if _is_tied(v)] if isinstance(volumes, list) else None
     if tied:
         spec["volumes"] = tied
     for key in ("containers", "initContainers"):
@@ -214,6 +224,13 @@ def _share_spec(spec: Any) -> None:
     for key, value in spec.items():
         if isinstance(value, dict | list):
             spec[key] = _shared(value)
+
+
+def _is_tied(volume: Any) -> bool:
+    """Whether a volume may tie its pod to some nodes; what is none is for the readers to refuse."""
+    if not isinstance(volume, dict):
+        return True
+    return "persistentVolumeClaim" in volume or "ephemeral" in volume
 
 
 def _with_little_env(container: Any) -> Any:
@@ -236,8 +253,8 @@ def _drop_settled(spec: Any, status: Any) -> None:
         if held is None:
             continue
         listed = (spec.get(key) if isinstance(spec, dict) else None) or ()
-        asked = {one.get("name"): _requests_of(one) for one in listed}
-        if all(_is_settled(one, asked.get(one.get("name"))) for one in held):
+        asked = {str(one.get("name")): _requests_of(one) for one in listed}
+        if all(_is_settled(one, asked.get(str(one.get("name")))) for one in held):
             del status[statuses]
 
 
@@ -276,7 +293,10 @@ def _share(body: Any, keys: tuple[str, ...]) -> None:
 
 def _shared(value: Any) -> Any:
     # as text, because the bytes that orjson makes keep a buffer of 1 KiB
-    return _from(orjson.dumps(value).decode())
+    try:
+        return _from(orjson.dumps(value).decode())
+    except orjson.JSONEncodeError:
+        return value
 
 
 @lru_cache(maxsize=_SHARED)

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
+from fourleaf.model.problems import brief
+
 T = TypeVar("T")
 VARIABLE = "TOPOLOGY_DATA_DIR"
 DEFAULT = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -55,4 +57,4 @@ def read(name: str, parse: Callable[[dict[str, str]], T]) -> Iterator[T]:
 
 
 def _bad(path: Path, line: int, what: str) -> BadData:
-    return BadData(f"{path}, line {line}: {what}.\nFetch the file anew, or set {VARIABLE}.")
+    return BadData(f"{path}, line {line}: {brief(what)}.\nFetch the file anew, or set {VARIABLE}.")

@@ -33,7 +33,7 @@ def tell_devices(pod: Body, before: Body | None, settings: Settings) -> Patch:
 
 def _additions(container: Container) -> Patch:
     env = listed(container.body.get("env"))
-    stated = {entry.get("name") for entry in env}
+    stated = [entry.get("name") for entry in env]
     missing = [entry for entry in TOLD if entry["name"] not in stated]
     if not env:
         return [{"op": "add", "path": f"{container.pointer}/env", "value": missing}]

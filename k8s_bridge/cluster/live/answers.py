@@ -19,6 +19,7 @@ from fourleaf.k8s_bridge.cluster.errors import (
 )
 from fourleaf.k8s_bridge.cluster.live.protobuf.frames import MAGIC, status_of
 from fourleaf.k8s_bridge.cluster.live.protobuf.wire import BadMessage
+from fourleaf.model.readers.objects.manifest import entries_of, part_of
 
 _BY_STATUS: dict[int, type[ClusterError]] = {
     404: NotFound,
@@ -29,13 +30,14 @@ _BY_STATUS: dict[int, type[ClusterError]] = {
     503: Throttled,
 }
 _LONGEST = 500
+"""Characters that are told of an answer: it may repeat what a tenant wrote."""
 
 
 def error_of(what: str, status: int, headers: Mapping[str, str], content: bytes) -> ClusterError:
     """The error that a status of 300 or more stands for; `what` was asked for."""
     said = _status_object(content)
     reason = str(said.get("reason") or "")
-    message = str(said.get("message") or content[:_LONGEST].decode(errors="replace"))
+    message = str(said.get("message") or content[:_LONGEST].decode(errors="replace"))[:_LONGEST]
     kind = _BY_STATUS.get(status, Ambiguous if status >= 500 else Refused)
     if kind is Conflict and reason == "AlreadyExists":
         kind = AlreadyExists
@@ -44,7 +46,7 @@ def error_of(what: str, status: int, headers: Mapping[str, str], content: bytes)
         kind = Conflict
     retry_after = _seconds(headers.get("Retry-After"))
     if retry_after is None:
-        retry_after = _seconds((said.get("details") or {}).get("retryAfterSeconds"))
+        retry_after = _seconds(part_of(said, "details").get("retryAfterSeconds"))
     return kind(f"{what}: {status} {message}", status, reason, retry_after)
 
 
@@ -54,7 +56,7 @@ def watch_error(what: str, said: Mapping[str, Any]) -> ClusterError:
 
 
 def _another_uid(said: Mapping[str, Any]) -> bool:
-    causes = (said.get("details") or {}).get("causes") or ()
+    causes = entries_of(part_of(said, "details"), "causes")
     return any(cause.get("field") == "metadata.uid" for cause in causes)
 
 

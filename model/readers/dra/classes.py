@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fourleaf.model.readers.dra.selectors import Condition, NotUnderstood, conditions
+from fourleaf.model.readers.dra.selectors import (
+    MOST_QUOTED,
+    Condition,
+    NotUnderstood,
+    conditions,
+)
 from fourleaf.model.readers.objects.manifest import EMPTY, Body, part_of
 
 
@@ -53,10 +58,10 @@ def all_of(selectors: object) -> Iterator[Condition]:
     if selectors is None:
         return
     if not isinstance(selectors, list):
-        raise NotUnderstood(str(selectors))
+        raise NotUnderstood(str(selectors)[:MOST_QUOTED])
     for one in selectors:
         cel = one.get("cel") if isinstance(one, dict) else None
         expression = (cel if isinstance(cel, dict) else EMPTY).get("expression")
         if not isinstance(expression, str):
-            raise NotUnderstood(str(one))
+            raise NotUnderstood(str(one)[:MOST_QUOTED])
         yield from conditions(expression)

@@ -35,6 +35,10 @@ MOST_PARENTHESES = 16
 """Parentheses around parentheses that are looked into."""
 
 
+MOST_QUOTED = 80
+"""Characters of a selector that are told of one that is not understood."""
+
+
 class NotUnderstood(Exception):
     """A selector that says more than is understood here."""
 
@@ -112,7 +116,7 @@ def _parts(expression: str, depth_left: int = MOST_PARENTHESES) -> list[str]:
     while text.startswith("(") and _closes(text):
         depth_left -= 1
         if depth_left < 0:
-            raise NotUnderstood(text[:80])
+            raise NotUnderstood(text[:MOST_QUOTED])
         text = text[1:-1].strip()
     parts, start = [], 0
     for i, depth in _outside_quotes(text):
@@ -156,7 +160,7 @@ def _condition(part: str) -> Condition:
         try:
             return Least(domain, match[3], in_bytes(_first(match.groups()[3:])))
         except BadQuantity:
-            raise NotUnderstood(part) from None
+            raise NotUnderstood(part[:MOST_QUOTED]) from None
     if match := _ATTRIBUTE.fullmatch(part):
         domain, name, operator = _first(match.groups()[:2]), match[3], match[4]
         if operator is None:
@@ -167,7 +171,7 @@ def _condition(part: str) -> Condition:
         elif match[8] is not None:
             value = int(match[8])
         return Has(domain, name, value, operator == "!=")
-    raise NotUnderstood(part)
+    raise NotUnderstood(part[:MOST_QUOTED])
 
 
 def _first(found: Sequence[str | None]) -> str:

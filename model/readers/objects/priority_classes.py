@@ -66,4 +66,5 @@ class Priorities:
         if stated:
             manifest.choice(stated, f"spec.{_POLICY}", _POLICIES)
             return stated != _NEVER
-        return (spec.get("priorityClassName") or self._default_class) not in self._meek
+        name = manifest.text(spec.get("priorityClassName"), "spec.priorityClassName")
+        return (name or self._default_class) not in self._meek

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fourleaf.model.problems import Problem, Severity, shown
+from fourleaf.model.problems import Problem, Severity, brief, shown
 
 
 class Report:
@@ -19,8 +19,7 @@ class Report:
         self, source: str, title: str, field: str, value: object, message: str, advice: str
     ) -> Problem:
         """Keep an error about `field` of the object `title`, and return it."""
-        text = "" if value is None else shown(value)
-        problem = Problem(Severity.ERROR, source, title, field, text, message, advice)
+        problem = _problem(Severity.ERROR, source, title, field, value, message, advice)
         self.add(problem)
         return problem
 
@@ -28,8 +27,7 @@ class Report:
         self, source: str, title: str, field: str, value: object, message: str, advice: str
     ) -> None:
         """Keep a warning about `field` of the object `title`."""
-        text = "" if value is None else shown(value)
-        self.add(Problem(Severity.WARNING, source, title, field, text, message, advice))
+        self.add(_problem(Severity.WARNING, source, title, field, value, message, advice))
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -40,3 +38,19 @@ class Report:
     def errors(self) -> tuple[Problem, ...]:
         """The errors alone."""
         return tuple(problem for problem in self._found if problem.is_error)
+
+
+def _problem(
+    severity: Severity,
+    source: str,
+    title: str,
+    field: str,
+    value: object,
+    message: str,
+    advice: str,
+) -> Problem:
+    """A problem of bounded length, whatever names and keys an object has."""
+    text = "" if value is None else shown(value)
+    return Problem(
+        severity, source, brief(title), brief(field), text, brief(message), brief(advice)
+    )

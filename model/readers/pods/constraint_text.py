@@ -29,7 +29,11 @@ def is_too_long(spec: Mapping[str, Any]) -> bool:
     if spec.get("nodeName"):
         return False
     there = [spec[field] for field in CONSTRAINT_FIELDS if spec.get(field)]
-    return bool(there) and len(orjson.dumps(there, default=str)) > MOST_CONSTRAINT_BYTES
+    try:
+        return bool(there) and len(orjson.dumps(there, default=str)) > MOST_CONSTRAINT_BYTES
+    except orjson.JSONEncodeError:
+        # Nested deeper, or numbers longer, than the API has them.
+        return True
 
 
 def without_constraints(spec: dict[str, Any]) -> None:
