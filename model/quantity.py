@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 from functools import lru_cache
 
-from fourleaf.model.problems import AdvisedError
+from fourleaf.model.problems import AdvisedError, brief
 
 MAX_AMOUNT = 2**63 - 1
 """Kubernetes stores quantities in 64 bits; nothing above that is a real amount."""
@@ -53,7 +53,8 @@ def _exact(text: str) -> Decimal:
     if unit[:1] in "eE" and unit[1:].lstrip("+-").isdigit():
         return number.scaleb(int(unit[1:]))
     raise BadQuantity(
-        f"has the unknown unit {unit}", "Units are m, k, M, G, T, P, E and Ki, Mi, Gi, Ti, Pi, Ei."
+        f"has the unknown unit {brief(unit, 20)}",
+        "Units are m, k, M, G, T, P, E and Ki, Mi, Gi, Ti, Pi, Ei.",
     )
 
 

@@ -43,8 +43,11 @@ MOST_LEVELS = 48
 """Levels of an owner that are kept: templates lie less deep, and nothing that is compared later may
 reach the limit of recursion."""
 
-_SHARED = 2**15
-"""Equal parts that are remembered at once: some MiB, and more than a cluster has of them."""
+_SHARED, _SHARED_LONG = 2**15, 2**9
+"""Equal parts that are remembered at once: some MiB, and more than a cluster has of them. Of long
+ones there are few, each of which costs some ten times its length, and its pod may have gone."""
+_SHORT, _LONGEST_SHARED = 512, 8 * 1024
+"""Characters of a short part, and of the longest that is remembered at all."""
 
 _WITH_ANY_CONTENT = frozenset({RESOURCE_CLAIMS, VOLCANO_POD_GROUPS, COSCHEDULING_POD_GROUPS})
 """Kinds of tenants that may hold what their schema does not name."""
@@ -294,11 +297,19 @@ def _share(body: Any, keys: tuple[str, ...]) -> None:
 def _shared(value: Any) -> Any:
     # as text, because the bytes that orjson makes keep a buffer of 1 KiB
     try:
-        return _from(orjson.dumps(value).decode())
+        text = orjson.dumps(value).decode()
     except orjson.JSONEncodeError:
         return value
+    if len(text) > _LONGEST_SHARED:
+        return value
+    return _from(text) if len(text) <= _SHORT else _from_long(text)
 
 
 @lru_cache(maxsize=_SHARED)
 def _from(text: str) -> Any:
+    return orjson.loads(text)
+
+
+@lru_cache(maxsize=_SHARED_LONG)
+def _from_long(text: str) -> Any:
     return orjson.loads(text)

@@ -138,6 +138,11 @@ class GangGroup:
         return True
 
 
+MOST_KEPT = 1024
+"""Gangs that are kept from one solve to the next, unless more than half as many are there at once:
+a tenant could submit another kind each time, and each has a place for every node."""
+
+
 class GangGroups:
     """Sorts gangs into groups; kinds and candidates are kept for later solves on the fabric."""
 
@@ -147,6 +152,11 @@ class GangGroups:
         self._candidates: dict[tuple[GangType, TopologyPolicy], Candidates] = {}
         self._met: dict[int, tuple[Gang, GangType, Candidates]] = {}
         """Gangs of the current cycle by identity: "where" asks again for those of "who"."""
+
+    @property
+    def met(self) -> int:
+        """How many gangs, or kinds of them, are kept, whichever is more."""
+        return max(len(self._met), len(self.kinds))
 
     def for_who(self, gangs: Sequence[Gang]) -> list[GangGroup]:
         """Groups by what decides where a gang may go."""
@@ -242,13 +252,19 @@ _latest: list[tuple[Fabric, Spec, Extensions, GangGroups]] = []
 
 
 def gang_groups_for(snapshot: Snapshot, extensions: Extensions) -> GangGroups:
-    """The factory for the snapshot's fabric and spec, kept from the last solve on the same."""
+    """The factory for the snapshot's fabric and spec, kept from the last solve on the same.
+
+    One that has met too many gangs makes room for a new one on the same index.
+    """
     fabric, spec = snapshot.fabric, snapshot.config.spec
+    index = None
     for known in _latest:
         same = known[1] is spec or known[1] == spec
         if known[0] is fabric and same and known[2] == extensions:
-            return known[3]
-    factory = GangGroups(FabricIndex(fabric, spec, extensions))
+            if known[3].met <= max(MOST_KEPT, 2 * len(snapshot.gangs)):
+                return known[3]
+            index = known[3].fabric
+    factory = GangGroups(index or FabricIndex(fabric, spec, extensions))
     _latest[:] = [(fabric, spec, extensions, factory)]
     return factory
 

@@ -201,6 +201,10 @@ class GangTypes:
         ] = {}
         self._kinds: dict[GangTypeKey, GangType] = {}
 
+    def __len__(self) -> int:
+        """How many kinds have been met."""
+        return len(self._kinds)
+
     def of(self, gang: Gang) -> GangType:
         """The kind of `gang`.
 

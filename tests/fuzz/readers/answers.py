@@ -21,6 +21,7 @@ from fourleaf.k8s_bridge.ledger.formats.codec import read_page as _read_page
 from fourleaf.k8s_bridge.ledger.records import Entry, GangLease, Page, Phase
 from fourleaf.model.devices.held_devices import DEVICES, devices_in, grant_in
 from fourleaf.model.reasons.pod_condition import parsed
+from fourleaf.webhook.validate.claims import LONGEST_NAME
 from tests.fuzz.law import Reader
 from tests.fuzz.protobuf import event_in_bytes
 from tests.fuzz.seeds import WORLDS, rich, running
@@ -94,6 +95,8 @@ def _is_typed(lease: Body) -> bool:
     """Whether the API server would take it."""
     metadata, spec = lease.get("metadata"), lease.get("spec")
     if not isinstance(metadata, dict) or not isinstance(spec, dict):
+        return False
+    if len(str(metadata.get("name"))) > LONGEST_NAME:
         return False
     return all(
         isinstance(texts, dict) and all(isinstance(one, str) for one in texts.values())
