@@ -10,8 +10,16 @@ from fourleaf.model.devices.held_devices import DEVICES
 CUDA = "CUDA_VISIBLE_DEVICES"
 """Read by CUDA, and by HIP in the place of HIP_VISIBLE_DEVICES. Empty hides all devices."""
 
-VARIABLES = (CUDA, "NVIDIA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
-"""What the runtimes of both vendors take a list of devices from."""
+VARIABLES = (
+    CUDA,
+    "NVIDIA_VISIBLE_DEVICES",
+    "ROCR_VISIBLE_DEVICES",
+    "HIP_VISIBLE_DEVICES",
+    "AMD_VISIBLE_DEVICES",
+    "GPU_DEVICE_ORDINAL",
+)
+"""What the runtimes of both vendors take a list of devices from; the policy of namespaces that
+enforce names the same. `NVIDIA_DRIVER_CAPABILITIES` names libraries, and is left to the user."""
 
 FIELD_PATH = f"metadata.annotations['{DEVICES}']"
 """Where the kubelet finds the list, by the downward API. An absent annotation gives ""."""

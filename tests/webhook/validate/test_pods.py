@@ -167,6 +167,8 @@ def test_every_problem_is_told_at_once() -> None:
         "NVIDIA_VISIBLE_DEVICES",
         "ROCR_VISIBLE_DEVICES",
         "HIP_VISIBLE_DEVICES",
+        "AMD_VISIBLE_DEVICES",
+        "GPU_DEVICE_ORDINAL",
     ],
 )
 def test_no_container_chooses_its_devices(kind: str, name: str) -> None:
@@ -192,6 +194,14 @@ def test_other_sources_are_refused(source: dict[str, Any]) -> None:
     body = pod()
     body["spec"]["containers"][0]["env"] = [{"name": "CUDA_VISIBLE_DEVICES", "valueFrom": source}]
     assert causes(body).keys() == {"spec.containers[0].env[0]"}
+
+
+def test_which_libraries_a_container_gets_is_its_own_to_say() -> None:
+    """NVIDIA_DRIVER_CAPABILITIES brings libraries of the driver, and no device of others."""
+    body = pod()
+    libraries = {"name": "NVIDIA_DRIVER_CAPABILITIES", "value": "all"}
+    body["spec"]["containers"][0]["env"] = [OURS, libraries]
+    assert causes(body) == {}
 
 
 def test_devices_are_numbered_as_the_agent_does() -> None:
