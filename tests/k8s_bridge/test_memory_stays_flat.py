@@ -12,6 +12,7 @@ import pytest
 from fourleaf.k8s_bridge.cluster.kinds import COSCHEDULING_POD_GROUPS, EVENTS, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, nodes, target
 from fourleaf.k8s_bridge.cluster.slim import object_of
+from fourleaf.solver.instance import gang_classes
 from tests.fuzz.law import forget
 from tests.fuzz.seeds import WISHES
 from tests.k8s_bridge.test_scheduler import Bench
@@ -22,8 +23,9 @@ MIB = 2**20
 WAVE, WAVES, WARM = 500, 20, 4
 """Pods of a wave, 10,000 in all, and waves after which everything that lasts has come to be."""
 
-MOST_LEFT_MIB = 2.0
-"""Of 8,000 pods of 8 KiB of JSON, of which each replica would keep some ten times as much."""
+MOST_LEFT_MIB = 8.0
+"""Of 8,000 pods of 8 KiB of JSON, of which each replica would keep some ten times as much. What
+has been told of 10,000 objects is remembered, so that it can be counted: half of this."""
 
 BESIDE = tuple(tracemalloc.Filter(False, f"*/{one}/*") for one in ("memory", "tests", "_pytest"))
 """The cluster itself is in this process; what it remembers of the past is not the scheduler's."""
@@ -61,6 +63,7 @@ def hostile(number: int) -> dict[str, Any]:
 def held() -> float:
     """MiB that the product holds, but for what it remembers within fixed bounds."""
     forget()
+    gang_classes._latest.clear()
     gc.collect()
     found = tracemalloc.take_snapshot().filter_traces(BESIDE)
     return sum(one.size for one in found.traces) / MIB
