@@ -31,9 +31,12 @@ _SHOWS = (
         DescriptionFormat.IBNETDISCOVER,
         r'^(Switch|Ca|Rt)\s+[0-9]+\s+"[SHR]-|^# Topology file: generated',
     ),
-    (DescriptionFormat.SLURM_CONF, r"^\s*(SwitchName|BlockName)\s*="),
-    (DescriptionFormat.KUBERNETES, r'^\s*-?\s*"?apiVersion"?\s*:|"apiVersion"\s*:'),
-    (DescriptionFormat.SLURM_YAML, r'^\s*-\s+"?topology"?\s*:|^\s*\[\s*\{\s*"topology"\s*:'),
+    (DescriptionFormat.SLURM_CONF, r"^[ \t]*(SwitchName|BlockName)\s*="),
+    (DescriptionFormat.KUBERNETES, r'^[ \t]*(?:-[ \t]*)?"?apiVersion"?\s*:|"apiVersion"\s*:'),
+    (
+        DescriptionFormat.SLURM_YAML,
+        r'^[ \t]*-[ \t]+"?topology"?\s*:|^[ \t]*\[\s*\{\s*"topology"\s*:',
+    ),
     (
         DescriptionFormat.TOPOGRAPH,
         r'^"?(instances|switches|blocks|capacity_blocks|provider|engine)"?\s*:'
