@@ -285,7 +285,8 @@ class PreemptionPlanner:
             "It would start if pods of lower priority could be evicted, which "
             f"{counted(reason.count('limits'), 'limit')} of disruption budgets, admission, its "
             f"namespace or its own affinity forbid; {kept} of "
-            f"{counted(len(lower), 'lower gang')} may not be evicted at all. To unblock: raise these budgets, or wait until a gang ends",
+            f"{counted(len(lower), 'lower gang')} may not be evicted at all. To unblock: raise "
+            "these budgets, or wait until a gang ends",
         )
 
     def _tell(self, gang: Gang, view: ClusterView, why: str) -> None:
