@@ -134,19 +134,21 @@ build: $(STAMP) ## The package (dist/), and bin/scheduler, which is `fourleaf ru
 run-local: $(STAMP) ## Run the scheduler here, by the usual kubeconfig: make run-local WITH="--context kind"
 	@$(FOURLEAF) run $(WITH)
 
-docker: ## Build the image: make docker PLATFORM=linux/arm64 REGISTRY=ghcr.io/me/
+docker: ## Build the image of scheduler and dashboard: make docker PLATFORM=linux/arm64 REGISTRY=ghcr.io/me/
 	@$(BUILD) --platform $(PLATFORM) -f deploy/images/Dockerfile --target fourleaf -t $(REGISTRY)fourleaf:$(TAG) .
 
-docker-webhook docker-agent: docker ## The same: one image is every component, by its first argument
+docker-webhook docker-agent: docker-%: ## Those of webhook and agent, which hold no solver
+	@$(BUILD) --platform $(PLATFORM) -f deploy/images/Dockerfile --target fourleaf-$* -t $(REGISTRY)fourleaf-$*:$(TAG) .
 
 docker-check: ## Build the image of the check service
 	@$(BUILD) --platform $(PLATFORM) -f deploy/images/Dockerfile --target gpu-scheduler-check -t $(REGISTRY)gpu-scheduler-check:$(TAG) .
 
-docker-build: docker docker-check ## Build both images
+docker-build: docker docker-webhook docker-agent docker-check ## Build all four
 
 deploy: ## Install or upgrade everything: make deploy NAMESPACE=fourleaf-system REGISTRY=ghcr.io/me/
 	@$(HELM) upgrade --install fourleaf deploy/charts/fourleaf --namespace $(NAMESPACE) --create-namespace \
-		--set image.repository=$(REGISTRY)fourleaf,image.tag=$(TAG) $(WITH)
+		--set image.repository=$(REGISTRY)fourleaf,image.tag=$(TAG) \
+		--set webhook.image.repository=$(REGISTRY)fourleaf-webhook,agent.image.repository=$(REGISTRY)fourleaf-agent $(WITH)
 
 deploy-aks: deploy ## The same, then the check service with a map of AKS nodes
 	@$(HELM) upgrade --install gpu-scheduler-check deploy/charts/gpu-scheduler-check --namespace default \

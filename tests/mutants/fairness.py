@@ -67,8 +67,8 @@ FAIRNESS = (
     Mutant(
         "gangs of one name in two namespaces",
         "a tenant has gangs of others told as invalid, and learns what they are called",
-        "model/readers/live/reader.py",
-        "            whole=True,\n",
+        "model/readers/live/beside_others.py",
+        "                whole=True,\n",
         "",
         "tests/k8s_bridge/cache/test_cluster_cache.py"
         "::test_what_others_call_their_gangs_is_nothing_to_a_tenant",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import typer
+import yaml
 
 from fourleaf.cli.main import app
 from tests.deploy.generated import CHARTS, DEPLOY, rendered
@@ -19,9 +20,11 @@ TARGETS = ("test", "unit", "e2e", "fix-nodes", "generate")
 FILES = ("LICENSE", "CONTRIBUTING.md", "TROUBLESHOOTING.md", "docs/architecture.md")
 UNTAUGHT = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
 IMAGE = "build --platform {} -f deploy/images/Dockerfile --target {} -t {}{}:0.1.0 ."
+IMAGES = ("fourleaf", "fourleaf-webhook", "fourleaf-agent", "gpu-scheduler-check")
 RELEASE = (
     "upgrade --install fourleaf deploy/charts/fourleaf --namespace {} --create-namespace "
-    "--set image.repository=fourleaf,image.tag=0.1.0"
+    "--set image.repository=fourleaf,image.tag=0.1.0 "
+    "--set webhook.image.repository=fourleaf-webhook,agent.image.repository=fourleaf-agent"
 )
 CHECK = (
     "upgrade --install gpu-scheduler-check deploy/charts/gpu-scheduler-check --namespace default "
@@ -66,13 +69,11 @@ def test_the_scheduler_runs_here() -> None:
 
 
 def test_images_are_built_for_the_platform_that_is_asked_for() -> None:
-    """Scheduler, webhook and agent are one image, the check service another."""
-    assert make("docker-build") == [
-        IMAGE.format("linux/amd64", one, "", one) for one in ("fourleaf", "gpu-scheduler-check")
-    ]
+    """Scheduler, webhook, agent and check service have one each."""
+    assert make("docker-build") == [IMAGE.format("linux/amd64", one, "", one) for one in IMAGES]
     both = "PLATFORM=linux/amd64,linux/arm64"
-    expected = IMAGE.format("linux/amd64,linux/arm64", "fourleaf", "r.io/", "fourleaf")
-    for target in ("docker", "docker-webhook", "docker-agent"):
+    for target, one in zip(("docker", "docker-webhook", "docker-agent"), IMAGES, strict=False):
+        expected = IMAGE.format("linux/amd64,linux/arm64", one, "r.io/", one)
         assert make(target, both, "REGISTRY=r.io/") == [expected]
 
 
@@ -137,5 +138,7 @@ def test_every_file_is_there(name: str) -> None:
 
 def test_one_file_of_the_folder_is_all_that_is_applied() -> None:
     """The labels stand in the plain manifests, too."""
-    text = (DEPLOY / "fourleaf.yaml").read_text()
-    assert "app.kubernetes.io/name: gpu-scheduler\n        app: topology-scheduler\n" in text
+    made = yaml.safe_load_all((DEPLOY / "fourleaf.yaml").read_text())
+    pods = [one["spec"]["template"]["metadata"] for one in made if one["kind"] == "Deployment"]
+    asked = {"app.kubernetes.io/name": "gpu-scheduler", "app": "topology-scheduler"}
+    assert any(asked.items() <= one["labels"].items() for one in pods)

