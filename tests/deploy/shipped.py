@@ -24,6 +24,7 @@ MORE = {
 NOT_APPLIED = {
     "charts": "rendered",
     "images": "for Docker",
+    "krew": "for the index of kubectl plugins",
     "kind": "the cluster is for kind; its nodes are added by name",
     "kustomize": "built",
     "monitoring": "rules and dashboards, which the chart wraps",

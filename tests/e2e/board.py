@@ -31,6 +31,8 @@ class Board(Process):
         main = "from fourleaf.cli.main import main; main()"
         command = [sys.executable, "-c", main, "dashboard", "--kubeconfig", str(kubeconfig)]
         command += ["--listen", f"127.0.0.1:{self.port}", *asked, *more]
+        # As the chart has it: the account of the dashboard may not look for the scheduler.
+        command += ["--scheduler-namespace", "kube-system"]
         super().__init__("fourleaf dashboard", command, folder / f"dashboard-{self.port}.log")
 
     def __enter__(self) -> Self:

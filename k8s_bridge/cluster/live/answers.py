@@ -30,14 +30,14 @@ _BY_STATUS: dict[int, type[ClusterError]] = {
     503: Throttled,
 }
 _LONGEST = 500
-"""Characters that are told of an answer: it may repeat what a tenant wrote."""
+"""Characters, about, that are told of an answer: it may repeat what a tenant wrote."""
 
 
 def error_of(what: str, status: int, headers: Mapping[str, str], content: bytes) -> ClusterError:
     """The error that a status of 300 or more stands for; `what` was asked for."""
     said = _status_object(content)
     reason = str(said.get("reason") or "")
-    message = str(said.get("message") or content[:_LONGEST].decode(errors="replace"))[:_LONGEST]
+    message = _short(str(said.get("message") or content[:_LONGEST].decode(errors="replace")))
     kind = _BY_STATUS.get(status, Ambiguous if status >= 500 else Refused)
     if kind is Conflict and reason == "AlreadyExists":
         kind = AlreadyExists
@@ -48,6 +48,12 @@ def error_of(what: str, status: int, headers: Mapping[str, str], content: bytes)
     if retry_after is None:
         retry_after = _seconds(part_of(said, "details").get("retryAfterSeconds"))
     return kind(f"{what}: {status} {message}", status, reason, retry_after)
+
+
+def _short(text: str) -> str:
+    """The start and the end of a long text: what is wrong with a value stands behind the value."""
+    half = _LONGEST // 2
+    return text if len(text) <= _LONGEST else f"{text[:half]} ... {text[-half:]}"
 
 
 def watch_error(what: str, said: Mapping[str, Any]) -> ClusterError:

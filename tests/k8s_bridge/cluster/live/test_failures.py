@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from pathlib import Path
 
@@ -68,6 +69,20 @@ async def test_retry_after(tmp_path: Path) -> None:
                 await cluster.evict(Target("ns", "p"))
             waits.append(caught.value.retry_after)
     assert waits == [3.0, 10.0, None]
+
+
+async def test_a_long_refusal_keeps_its_end(tmp_path: Path) -> None:
+    """The API server repeats the value first, which may be a tenant's, and then says what is wrong."""
+    body = {
+        "message": f"spec: Invalid value: {'x' * 9000}: field is immutable",
+        "reason": "Invalid",
+    }
+    async with serving(tmp_path, answer(422, json.dumps(body).encode())) as (cluster, _):
+        with pytest.raises(Refused) as caught:
+            await cluster.get(PODS, Target("ns", "p"))
+    assert "spec: Invalid value" in str(caught.value)
+    assert str(caught.value).endswith("field is immutable")
+    assert len(str(caught.value)) < 700
 
 
 async def test_refusal_that_is_not_json(tmp_path: Path) -> None:
