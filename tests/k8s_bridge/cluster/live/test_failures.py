@@ -72,12 +72,10 @@ async def test_retry_after(tmp_path: Path) -> None:
 
 
 async def test_a_long_refusal_keeps_its_end(tmp_path: Path) -> None:
-    """The API server repeats the value first, which may be a tenant's, and then says what is wrong."""
-    body = {
-        "message": f"spec: Invalid value: {'x' * 9000}: field is immutable",
-        "reason": "Invalid",
-    }
-    async with serving(tmp_path, answer(422, json.dumps(body).encode())) as (cluster, _):
+    """The API server repeats the value first, and says what is wrong with it after that."""
+    said = f"spec: Invalid value: {'x' * 9000}: field is immutable"
+    body = json.dumps({"message": said, "reason": "Invalid"}).encode()
+    async with serving(tmp_path, answer(422, body)) as (cluster, _):
         with pytest.raises(Refused) as caught:
             await cluster.get(PODS, Target("ns", "p"))
     assert "spec: Invalid value" in str(caught.value)
