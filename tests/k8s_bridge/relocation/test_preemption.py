@@ -426,7 +426,8 @@ async def test_who_fits_beside_another_once_a_victim_has_gone_needs_none(bench: 
 
 async def test_gangs_that_no_victim_helps_keep_no_other_waiting(bench: Bench) -> None:
     """Twelve older ones are looked at, one a second: `top` of another namespace comes second."""
-    await bench.submit("old", 8, priority="low")
+    for number in range(4):
+        await bench.submit(f"old-{number}", 4, priority="low")
     await bench.submit_hopeless("evil", 12, priority="high")
     await bench.submit("top", 2, priority="high")
     await bench.clock.advance(7)
