@@ -12,6 +12,9 @@ from fourleaf.k8s_bridge.cluster.protocol import Body
 NODES = [f"n-{s}-{leaf}-{n}" for s in range(4) for leaf in range(4) for n in range(4)]
 """The nodes of the fabric, by the names that `actors.nodes` gives them."""
 
+TAKEN = NODES[:24]
+"""Those that a load which fits may fill; the others are just enough for 20 honest gangs of two."""
+
 HOST = "kubernetes.io/hostname"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _NOWHERE = {"no": "such"}
@@ -62,7 +65,7 @@ def values(key: str, operator: str, stem: str, count: int) -> Body:
 
 
 def picky(rnd: random.Random) -> list[Body]:
-    """Pods that fit, each with a place of its own that it wants."""
+    """Pods that fit, each with a place of its own that it wants, as far as `TAKEN` goes."""
     said = "topology.scheduler/"
     bodies = []
     for k in range(450):
@@ -73,13 +76,15 @@ def picky(rnd: random.Random) -> list[Body]:
             f"{said}latency-sensitive": rnd.choice(["true", "false"]),
         }
         if k % 2:
-            body["spec"]["nodeSelector"] = {HOST: NODES[k % 64]}
+            body["spec"]["nodeSelector"] = {HOST: TAKEN[k % len(TAKEN)]}
+        else:
+            body["spec"]["affinity"] = _hosts(TAKEN)
         bodies.append(body)
     return bodies
 
 
 def odd_gangs(rnd: random.Random) -> list[Body]:
-    """120 gangs of odd sizes, each pod for 40 hosts of its own."""
+    """120 gangs of odd sizes, each pod for 15 hosts of its own among `TAKEN`."""
     bodies = []
     for number in range(120):
         size = rnd.choice([3, 5, 7, 9, 11])
@@ -90,7 +95,7 @@ def odd_gangs(rnd: random.Random) -> list[Body]:
                 GANG_SIZE: str(size),
                 "topology.scheduler/topology-policy": rnd.choice(["Required", "Preferred"]),
             }
-            body["spec"]["affinity"] = _hosts(rnd.sample(NODES, 40))
+            body["spec"]["affinity"] = _hosts(rnd.sample(TAKEN, 15))
             bodies.append(body)
     return bodies
 
@@ -193,4 +198,4 @@ def terms_apart(count: int) -> list[Body]:
 
 def own_hosts(rnd: random.Random) -> list[Body]:
     """500 pods too large for any node, each for 40 hosts of its own."""
-    return [one(f"n-{i}", 9, affinity=_hosts(rnd.sample(NODES, 40))) for i in range(500)]
+    return [one(f"n-{i}", 9, affinity=_hosts(rnd.sample(TAKEN, 15))) for i in range(500)]
