@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from fourleaf.cli.bad_input import bad_input
-from fourleaf.cli.cluster.connection import own_namespace, refused
+from fourleaf.cli.cluster.connection import DEFAULT_NAMESPACE, own_namespace, refused
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
 
 INSTALLED_NAMESPACE = "fourleaf-system"
@@ -19,15 +18,17 @@ INSTALLED_NAMESPACE = "fourleaf-system"
 OPTION = "--scheduler-namespace"
 FORBIDDEN = 403
 LEFT_SECONDS = 120.0
-"""A Lease renewed so long before another one is that of a scheduler which has gone."""
+"""A Lease that was not renewed for so long is that of a scheduler which has gone."""
 
 
 async def scheduler_namespace(cluster: Cluster, where: str) -> str:
     """The namespace of the scheduler that leads, or led last.
 
-    That of this pod, else kube-system, where none ever led. Who may not list the Leases of all
-    namespaces is answered from the usual ones. Raises `BadInput` where several hold a Lease, or
-    the cluster `where` does not answer.
+    A Lease that is renewed in one of the usual namespaces wins: elsewhere a tenant may have made
+    one, who must not choose the config that tools go by. That of this pod, else
+    kube-system, where there is none at all. Who may not list the Leases of all namespaces is
+    answered from the usual ones. Raises `BadInput` where one has to be named, or where the cluster
+    `where` does not answer.
     """
     from fourleaf.k8s_bridge.cluster.errors import ClusterError
     from fourleaf.k8s_bridge.cluster.kinds import LEASES
@@ -40,21 +41,29 @@ async def scheduler_namespace(cluster: Cluster, where: str) -> str:
         if error.status != FORBIDDEN:
             raise BadInput([refused(error, where, "list", LEASES)]) from error
         found = await _usual(cluster)
-    homes = sorted(one["metadata"]["namespace"] for one in _newest(found))
+    leading = [_home(one) for one in found if _home(one) in _usual_namespaces() and _is_new(one)]
+    homes = leading if len(leading) == 1 else sorted(map(_home, found))
     if len(homes) > 1:
         raise bad_input(
             where,
-            f"{len(homes)} schedulers lead, by their Leases {LEADER} in {', '.join(homes)}",
-            f"Name one with {OPTION}.",
+            f"{len(homes)} Leases {LEADER} may be that of the scheduler, in {', '.join(homes)}",
+            f"Name its namespace with {OPTION}; delete the Leases of schedulers that are gone.",
         )
     return homes[0] if homes else own_namespace()
 
 
-def _newest(leases: Sequence[Body]) -> list[Body]:
-    """The Leases that are held, but for those that were left long before another was renewed."""
-    held = [one for one in leases if (one.get("spec") or {}).get("holderIdentity")]
-    last = max(map(_renewed, held), default=0.0)
-    return [one for one in held if last - _renewed(one) < LEFT_SECONDS] or list(leases)
+def _usual_namespaces() -> tuple[str, ...]:
+    return tuple(dict.fromkeys((own_namespace(), INSTALLED_NAMESPACE, DEFAULT_NAMESPACE)))
+
+
+def _home(lease: Body) -> str:
+    return str(lease["metadata"]["namespace"])
+
+
+def _is_new(lease: Body) -> bool:
+    """Whether it is held, and was renewed just now."""
+    held = bool((lease.get("spec") or {}).get("holderIdentity"))
+    return held and abs(time.time() - _renewed(lease)) < LEFT_SECONDS
 
 
 def _renewed(lease: Body) -> float:
@@ -73,7 +82,7 @@ async def _usual(cluster: Cluster) -> list[Body]:
     from fourleaf.k8s_bridge.ledger.names import LEADER
 
     found = []
-    for namespace in dict.fromkeys((own_namespace(), INSTALLED_NAMESPACE)):
+    for namespace in _usual_namespaces():
         try:
             found.append(await cluster.get(LEASES, Target(namespace, LEADER)))
         except ClusterError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
@@ -12,6 +14,8 @@ from fourleaf.k8s_bridge.cluster.memory.client import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.ledger.names import LEADER
 from fourleaf.model.problems import BadInput
+
+LONG_AGO = "2026-01-01T00:00:00.000000Z"
 
 
 class NoListing:
@@ -39,7 +43,7 @@ async def cluster_with(*held: str, left: str = "", killed: str = "") -> MemoryCl
     for namespace in filter(None, (*held, left, killed)):
         if namespace != "kube-system":
             await add_namespace(cluster, namespace)
-        renewed = "2026-01-01T00:00:00.000000Z" if namespace == killed else "2026-01-01T00:09:00Z"
+        renewed = LONG_AGO if namespace == killed else datetime.now(UTC).isoformat()
         spec = {"holderIdentity": "" if namespace == left else "a", "renewTime": renewed}
         body = {"metadata": {"name": LEADER}, "spec": spec}
         await cluster.create(LEASES, namespace, body)
@@ -51,26 +55,31 @@ async def cluster_with(*held: str, left: str = "", killed: str = "") -> MemoryCl
     ("held", "left", "killed", "home"),
     [
         (("gpu",), "", "", "gpu"),
-        (("gpu",), "kube-system", "", "gpu"),
-        (("gpu",), "", "kube-system", "gpu"),
         ((), "gpu", "", "gpu"),
         ((), "", "gpu", "gpu"),
         ((), "", "", "kube-system"),
+        (("kube-system",), "", "gpu", "kube-system"),
+        (("fourleaf-system", "tenant"), "", "", "fourleaf-system"),
     ],
-    ids=["leads", "moved", "another killed", "given up", "killed", "never was"],
+    ids=["leads", "given up", "killed", "never was", "another killed", "beside a tenant's"],
 )
 async def test_the_scheduler_is_where_its_leader_holds_its_lease(
     held: tuple[str, ...], left: str, killed: str, home: str
 ) -> None:
-    """One that has gone counts where there is no other; without any it is kube-system."""
+    """The only one there is, or the one that is renewed in a usual namespace."""
     cluster = await cluster_with(*held, left=left, killed=killed)
     assert await ClusterAccess().home(cluster) == home
 
 
-async def test_of_two_schedulers_one_has_to_be_named() -> None:
-    """The error names both, and the option; with it, nothing is looked for."""
-    cluster = await cluster_with("gpu", "kube-system")
-    with pytest.raises(BadInput, match="gpu, kube-system") as caught:
+@pytest.mark.parametrize(
+    ("held", "left"),
+    [(("gpu", "tenant"), ""), (("tenant",), "gpu"), (("tenant",), "kube-system")],
+    ids=["both lead", "it was given up", "so was the usual one"],
+)
+async def test_a_lease_of_a_tenant_is_not_followed(held: tuple[str, ...], left: str) -> None:
+    """Where it could be that of the scheduler, both are named, and nothing is guessed."""
+    cluster = await cluster_with(*held, left=left)
+    with pytest.raises(BadInput, match="tenant") as caught:
         await ClusterAccess().home(cluster)
     assert "--scheduler-namespace" in str(caught.value)
     assert await ClusterAccess(scheduler_namespace="gpu").home(cluster) == "gpu"

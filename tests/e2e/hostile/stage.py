@@ -58,7 +58,7 @@ class Stage:
     space: str
 
     def honest(self) -> str:
-        """A namespace of somebody else."""
+        """A namespace of another tenant."""
         return self.admin.new_namespace()
 
     def post(self, bodies: Iterable[Body]) -> None:

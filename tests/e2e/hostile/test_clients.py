@@ -58,7 +58,7 @@ class Doors:
     boards: dict[str, Board] = field(default_factory=dict)
 
     def honest(self, name: str, patience: float = 30) -> None:
-        """A pod of somebody else is bound in time."""
+        """A pod of another tenant is bound in time."""
         space = self.scene.api.new_namespace()
         self.scene.api.create(pods(space), honest_pod(name))
         bound = lambda: all(map(holds, self.scene.api.get(pods(space))["items"]))  # noqa: E731

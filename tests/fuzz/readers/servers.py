@@ -73,7 +73,7 @@ def _broken(_: asyncio.AbstractEventLoop, said: dict[str, Any]) -> None:
 
 
 _LOST: list[str] = []
-"""Errors of tasks for which nobody waits."""
+"""Errors of tasks that are not awaited."""
 
 
 async def _ask(server: Listener, data: bytes) -> bytes:
