@@ -84,9 +84,11 @@ def run(
         from fourleaf.k8s_bridge.runtime.logs import set_up_logs
         from fourleaf.k8s_bridge.runtime.open_files import allow_more_open_files
         from fourleaf.k8s_bridge.scheduler import SchedulerOptions
+        from fourleaf.solver.process.deadlines import say_nothing_of_dropped_tasks
 
         allow_more_open_files()
         freeze_survivors()
+        say_nothing_of_dropped_tasks()
         set_up_logs()
         options = SchedulerOptions(
             namespace=namespace or own_namespace(),

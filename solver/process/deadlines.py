@@ -7,8 +7,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Generic, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, Self, TypeVar, cast
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
 
 T = TypeVar("T")
 
@@ -26,6 +30,10 @@ SOLVER_SHARE = 0.9
 
 LIMIT_STEPS = 20
 """The worker's limit comes in steps, because it keeps what it has built by config."""
+
+
+RAISE_AGAIN_SECONDS = 0.2
+"""How long a dropped task has to end: what is raised in a finalizer or callback ends only that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,17 @@ class TaskDropped(BaseException):
     """Raised inside a background task that is not waited for any more."""
 
 
+def say_nothing_of_dropped_tasks() -> None:
+    """Let `TaskDropped` in a finalizer or callback, where Python can only report it, be no line."""
+    report = sys.unraisablehook
+
+    def hook(unraisable: UnraisableHookArgs) -> None:
+        if unraisable.exc_type is not TaskDropped:
+            report(unraisable)
+
+    sys.unraisablehook = hook
+
+
 class BackgroundTask(Generic[T]):
     """Runs `work` at once. `work` must be pure Python without locks of its own.
 
@@ -112,27 +131,49 @@ class BackgroundTask(Generic[T]):
     def drop(self) -> None:
         """Stop the background task at its next Python instruction, if it still runs."""
         with self._lock:
+            if self._dropped or not self._stoppable:
+                self._dropped = True
+                return
             self._dropped = True
-            ident = self._thread.ident
-            if self._stoppable and ident is not None:
-                self._stoppable = False
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                    ctypes.c_ulong(ident), ctypes.py_object(TaskDropped)
-                )
+            self._raise()
+        self._again().start()
+
+    def _raise(self) -> None:
+        ident = self._thread.ident
+        if ident is not None:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(ident), ctypes.py_object(TaskDropped)
+            )
+
+    def _again(self) -> threading.Timer:
+        timer = threading.Timer(RAISE_AGAIN_SECONDS, self._insist)
+        timer.daemon = True
+        return timer
+
+    def _insist(self) -> None:
+        with self._lock:
+            if not self._stoppable:
+                return
+            self._raise()
+        self._again().start()
 
     def _run(self) -> None:
         sys.settrace(None)
-        try:
-            with self._lock:
-                if self._dropped:
-                    return
-                self._stoppable = True
+        with suppress(TaskDropped):  # raised again just when it had been caught
             try:
-                self._value = self._work()
-            except Exception as error:  # noqa: BLE001 - raised again by `result`
-                self._error = error
-            with self._lock:
+                self._work_and_tell()
+            except TaskDropped:
                 self._stoppable = False
-            self._done.set()
-        except TaskDropped:
-            pass
+
+    def _work_and_tell(self) -> None:
+        with self._lock:
+            if self._dropped:
+                return
+            self._stoppable = True
+        try:
+            self._value = self._work()
+        except Exception as error:  # noqa: BLE001 - raised again by `result`
+            self._error = error
+        with self._lock:
+            self._stoppable = False
+        self._done.set()

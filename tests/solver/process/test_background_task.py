@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from types import FrameType
@@ -9,7 +10,11 @@ from typing import Any
 
 import pytest
 
-from fourleaf.solver.process.deadlines import BackgroundTask, OverdueError
+from fourleaf.solver.process.deadlines import (
+    BackgroundTask,
+    OverdueError,
+    say_nothing_of_dropped_tasks,
+)
 
 SOON = 30.0
 """Seconds; what is waited for takes a thousandth of one on an idle machine."""
@@ -52,6 +57,44 @@ def test_who_is_late_is_stopped() -> None:
         errand.result(time.monotonic())
     assert work.stopped.wait(SOON)
     assert not errand.done
+
+
+def test_what_a_finalizer_swallows_is_raised_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The work goes on after the first one, which Python may not hand on, and ends at the next."""
+    told: list[type[BaseException]] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda one: told.append(one.exc_type))
+    say_nothing_of_dropped_tasks()
+    work = Spinning()
+
+    class Swallowing:
+        def __del__(self) -> None:
+            work.begun.set()
+            while True:
+                _nothing()
+
+    def swallow_first() -> None:
+        Swallowing()
+        work()
+
+    errand = BackgroundTask(swallow_first)
+    assert work.begun.wait(SOON)
+    errand.drop()
+    assert work.stopped.wait(SOON)
+    assert told == []
+
+
+def test_other_errors_of_finalizers_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a dropped task is no line."""
+    told: list[type[BaseException]] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda one: told.append(one.exc_type))
+    say_nothing_of_dropped_tasks()
+
+    class Failing:
+        def __del__(self) -> None:
+            raise LookupError
+
+    Failing()
+    assert told == [LookupError]
 
 
 def test_dropped_before_it_begins_or_after_it_ends_is_no_trouble() -> None:
