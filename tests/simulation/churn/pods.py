@@ -77,7 +77,8 @@ def finish(world: World, chance: random.Random) -> bool:
     running = [
         job
         for job in world.jobs.wanted.values()
-        if all(record.body["status"]["phase"] == "Running" for record in world.jobs.members(job))
+        if (there := world.jobs.members(job))
+        and all(record.body["status"]["phase"] == "Running" for record in there)
     ]
     if not running:
         return False

@@ -25,6 +25,7 @@ from fourleaf.k8s_bridge.relocation.codec import RELOCATION, read_relocation
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
 from fourleaf.model.config.relocation import Repair
 from fourleaf.model.gang import GangKey
+from tests.simulation.controllers.owner import KINDS
 from tests.simulation.jobs import job_name
 from tests.simulation.laws.records import Books
 from tests.simulation.store import WatchedStore
@@ -77,7 +78,8 @@ class Evictions:
     One that has not served is excused where no scheduler decides what came between. Since the
     relocation was written,
 
-    - somebody has deleted, ended, changed or bound a member of the gang, or changed its PodGroup;
+    - somebody has deleted, ended, changed or bound a member of the gang, changed its PodGroup, or
+      deleted its owner, which may be between two pods;
     - the API has refused a binding of it, or the eviction of a pod that was to go, and had not
       said so before, in a dry run or otherwise;
     - a node with a seat has changed or has lost power, or another scheduler has put a pod there;
@@ -142,7 +144,7 @@ class Evictions:
             self.disturbed(node_of(one.metadata["name"]))
         elif kind is CONFIG_MAPS:
             self.disturbed(CONFIG)
-        elif kind is COSCHEDULING_POD_GROUPS:
+        elif kind is COSCHEDULING_POD_GROUPS or (change.after is None and _owns_gang(kind, one)):
             self.disturbed(gang_of(one.metadata["name"]))
         elif kind is DISRUPTION_BUDGETS and not _same_spec(change):
             self.disturbed(BUDGETS)
@@ -346,6 +348,12 @@ def _same_spec(change: StoredChange) -> bool:
     """Whether the disruption controller alone has written."""
     before, after = change.before, change.after
     return bool(before and after and before.body.get("spec") == after.body.get("spec"))
+
+
+def _owns_gang(kind: Kind, one: StoredObject) -> bool:
+    """Whether it is what a gang was submitted as: the Jobs of a JobSet are not."""
+    name = str(one.metadata["name"])
+    return kind in KINDS.values() and job_name(name) == name
 
 
 def _is_binding(what: str, gang: GangKey) -> bool:

@@ -194,6 +194,28 @@ def test_a_place_outlives_the_back_off_of_a_job(
     assert court.broken == (set() if is_excused else {LAW})
 
 
+def test_an_owner_that_is_deleted_between_two_pods_is_an_excuse(court: Court) -> None:
+    """The pod of the Job `i` is evicted, and the Job is deleted before it has made another."""
+    court.world.jobs.submit(job := Job("i", 1, 8, owner=Owner("Job")))
+    record = next(one for one in court.store.records(PODS) if one.metadata["name"].startswith("i-"))
+    pod = Target(TEAM, record.metadata["name"], record.metadata["uid"])
+    court.bind(member := Member(pod, OTHER, tuple(range(8))), "e")
+    seat = Seat(pod, (0, 0, 0), "", NODE, Resources(8))
+    one = Relocation(
+        GangKey(TEAM, "i"), Purpose.DEFRAGMENTATION, (seat,), (Leaver(pod, OTHER),), until=1e12,
+        epoch=1,
+    )  # fmt: skip
+    write(court, one)
+    evict(court, member)
+    court.store.writer = "a1"
+    if (ending := court.world.jobs.find(pod.name)) is not None:
+        court.store.remove(ending)
+    court.store.writer = ""
+    court.world.jobs.retire(job)
+    end(court)
+    assert LAW not in court.broken
+
+
 def test_what_happened_before_is_none(court: Court) -> None:
     """Somebody has meddled with `h` before the relocation was written; who asked was told no."""
     court.world.evictions.disturbed(gang_of("h"))
