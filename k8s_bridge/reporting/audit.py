@@ -127,8 +127,11 @@ class Audit:
         """
         if epoch != self._epoch:
             self._epoch, self._waiting, self._waits = epoch, {}, {}
-        before, now = self._waiting, {id(one): one for one in plan.waiting}
-        ended = {before[number].gang for number in before.keys() - now.keys()}
+        before = self._waiting
+        now = dict(zip(map(id, plan.waiting), plan.waiting, strict=True))
+        are_all_there = before.keys() <= now.keys()
+        gone = () if are_all_there else before.keys() - now.keys()
+        ended = {before[number].gang for number in gone}
         changed: list[tuple[GangKey, str, list[str], Mapping[str, Any] | None]] = []
         for placement in plan.placements:
             nodes = list(dict.fromkeys(node for _, node in placement.pods))
@@ -139,7 +142,8 @@ class Audit:
                 changed.append((placement.gang, "waiting", nodes, _not_committed(why)))
         # Gangs that are alike share one reason.
         written: dict[int, Mapping[str, Any]] = {}
-        for number, one in now.items():
+        are_the_same = are_all_there and len(before) == len(now)
+        for number, one in () if are_the_same else now.items():
             if number not in before:
                 said = written.get(id(one.reason)) or _said(one.reason)
                 written[id(one.reason)] = said
@@ -220,10 +224,11 @@ class _Digests:
         A sum, modulo 2**256, because it is kept up as objects come and go.
         """
         known, now = self._known, dict(zip(map(id, objects), objects, strict=True))
-        new = now.keys() - known.keys()
-        if len(known) + len(new) > len(now):
+        # Sets of differences cost several times what it costs to see that there is none.
+        if not known.keys() <= now.keys():
             for number in known.keys() - now.keys():
                 self._sum -= known.pop(number)[1]
+        new = now.keys() - known.keys() if len(now) > len(known) else ()
         for number in new:
             value = int.from_bytes(sha256(canonical(now[number])).digest())
             known[number] = now[number], value

@@ -53,8 +53,10 @@ class SetAside:
     """Which gangs stand aside, and what they wait for; and the plan that nothing came of."""
 
     def __init__(self) -> None:
-        self._waiting: dict[int, tuple[Gang, Waiting]] = {}
+        self._gangs: dict[int, Gang] = {}
         """By identity of the gang: the cache keeps one object as long as nothing of it changes."""
+        self._waiting: dict[int, Waiting] = {}
+        """What each of them waits for: two tables, so that a long queue is told without a loop."""
         self._owed: dict[int, None] = {}
         self._fabric: Fabric | None = None
         self._config: SchedulerConfig | None = None
@@ -74,7 +76,7 @@ class SetAside:
             return snapshot, ()
         others = [gang for gang in snapshot.gangs if id(gang) not in waiting]
         self._join(others)
-        aside = tuple([one for _, one in waiting.values()])
+        aside = tuple(waiting.values())
         others = [gang for gang in others if id(gang) not in waiting]
         return replace(snapshot, gangs=tuple(others)), aside
 
@@ -103,16 +105,24 @@ class SetAside:
             return False
         # Of the last ones of a long queue, those that no pod that ends can help.
         kinds_aside = _OF_THE_FABRIC | _OF_THE_ROOM if is_full else _OF_THE_FABRIC
-        found = {
-            id(gangs[one.gang]): (gangs[one.gang], one)
+        found = [
+            one
             for one in plan.waiting
             if one.reason.kind in kinds_aside and gangs[one.gang].hold is None
-        }
-        self._waiting |= found
-        for gang, one in found.values():
+        ]
+        for one in found:
+            gang = gangs[one.gang]
+            self._set(gang, one)
             if one.reason.kind in _OF_THE_KIND and not _is_of_custom_rules(one.reason):
                 self._hopeless[gang.key.namespace, gang_kind(gang)] = one.reason
         return bool((found and are_left_out) or self._owed)
+
+    def _set(self, gang: Gang, waiting: Waiting) -> None:
+        self._gangs[id(gang)], self._waiting[id(gang)] = gang, waiting
+
+    def _drop(self, number: int) -> None:
+        del self._gangs[number], self._waiting[number]
+        self._owed.pop(number, None)
 
     def _join(self, others: Iterable[Gang]) -> None:
         """Set gangs aside unlooked at where one of the same namespace and kind is hopeless.
@@ -121,19 +131,19 @@ class SetAside:
         """
         if not self._hopeless:
             return
-        owed = [self._waiting[number][0] for number in self._owed]
+        owed = [self._gangs[number] for number in self._owed]
         for gang in (*others, *owed):
             if gang.hold is None:
                 reason = self._hopeless.get((gang.key.namespace, gang_kind(gang)))
                 if reason is not None:
-                    self._waiting[id(gang)] = (gang, Waiting(gang.key, reason))
+                    self._set(gang, Waiting(gang.key, reason))
                     self._owed.pop(id(gang), None)
 
     def refused(self) -> None:
         """Look again at what waits for a quota: a plan that did not take has not used it up."""
         self._owe(
             number
-            for number, (_, one) in self._waiting.items()
+            for number, one in self._waiting.items()
             if one.reason.kind is ReasonKind.QUOTA_EXCEEDED
         )
 
@@ -147,24 +157,24 @@ class SetAside:
         self._running = snapshot.running
         size = snapshot.config.spec.batch.size
         if self._waiting and _all_have_room(snapshot):
-            self._waiting = {}
+            self._gangs, self._waiting = {}, {}
         if not self._waiting:
             self._owed = {}
             return
-        for number in self._waiting.keys() - set(map(id, snapshot.gangs)):
-            del self._waiting[number]
-            self._owed.pop(number, None)
+        there = set(map(id, snapshot.gangs))
+        if not self._waiting.keys() <= there:
+            for number in self._waiting.keys() - there:
+                self._drop(number)
         room = _FreedRoom(snapshot, ended) if ended else None
         if changed or room is not None:
             self._owe(
                 number
-                for number, (gang, one) in self._waiting.items()
-                if changed or (room and room.may_help(gang, one.reason.kind))
+                for number, one in self._waiting.items()
+                if changed or (room and room.may_help(self._gangs[number], one.reason.kind))
             )
         others = len(snapshot.gangs) - len(self._waiting)
         for number in self._due(max((size + 1) // 2, size - others)):
-            del self._waiting[number]
-            del self._owed[number]
+            self._drop(number)
 
     def _owe(self, gangs: Iterable[int]) -> None:
         """These are to be looked at again; who was owed that before comes first."""
@@ -178,7 +188,7 @@ class SetAside:
         """
         if not self._owed:
             return []
-        owed = [self._waiting[one][0] for one in self._owed]
+        owed = [self._gangs[number] for number in self._owed]
         first = dealt(owed)[: (number + 1) // 2]
         taken = set(map(id, first))
         in_turn = [gang for gang in owed if id(gang) not in taken]
