@@ -510,8 +510,8 @@ HARM = (
         "gangs set aside",
         "500 pods with a wrong selector keep every other gang from being looked at",
         "k8s_bridge/scheduling/set_aside.py",
-        "        self._waiting |= found\n",
-        "        found = {}\n",
+        "            self._set(gang, one)\n",
+        "",
         f"{ASIDE}::test_pods_that_fit_no_node_keep_nobody_from_starting",
     ),
 )
