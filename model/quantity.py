@@ -39,7 +39,8 @@ class BadQuantity(AdvisedError):
     """The text is no amount of the kind asked for. Its message says why; `advice` what helps."""
 
 
-def _exact(text: str) -> Decimal:
+def exact(text: str) -> Decimal:
+    """The amount that a quantity stands for, in its base unit. Raises `BadQuantity`."""
     match = _QUANTITY.fullmatch(text)
     if match is None:
         if _NEGATIVE.match(text):
@@ -74,7 +75,7 @@ def _text(value: object) -> str:
 
 @lru_cache(maxsize=65536)
 def _scaled(text: str, scale: int, whole: bool) -> int:
-    amount = _exact(text) * scale
+    amount = exact(text) * scale
     if amount > MAX_AMOUNT:
         raise BadQuantity("is too large", "Give an amount below 2^63.")
     down = int(amount)

@@ -125,7 +125,7 @@ def _exactly(body: Body, field: str, honoured: Honoured) -> tuple[str, int]:
     if name not in classes.by_name:
         raise UnsupportedClaim(f"{at}, of which there is no DeviceClass,")
     if refused := classes.by_name[name].refused:
-        raise UnsupportedClaim(f"the selector {refused!r} of DeviceClass {name}")
+        raise UnsupportedClaim(f"the selector {refused} of DeviceClass {name}")
     if classes is honoured.others:
         _check_beside_gpus(name, body, field, honoured.kinds)
     if body.get("allocationMode", "ExactCount") != "ExactCount":
@@ -164,7 +164,7 @@ def _demand(name: str, selectors: object, field: str) -> DeviceDemand:
     try:
         found = list(all_of(selectors))
     except NotUnderstood as error:
-        raise UnsupportedClaim(f"{field}.selectors {str(error)!r}") from None
+        raise UnsupportedClaim(f"{field}.selectors {error}") from None
     for one in found:
         match one:
             case Has(_, attribute, str() as value, False) if attribute == PRODUCT and not products:
@@ -173,7 +173,8 @@ def _demand(name: str, selectors: object, field: str) -> DeviceDemand:
                 memory = max(memory, -(-amount // 2**20))
             case _:
                 raise UnsupportedClaim(
-                    f"{field}.selectors, of which only {PRODUCT} and {MEMORY} count,"
+                    f"{field}.selectors, of which only {PRODUCT} and {MEMORY} count,",
+                    "Make a DeviceClass that has the selector, and name that.",
                 )
     return DeviceDemand(products=products, memory=memory, device_class=name)
 

@@ -16,7 +16,7 @@ from fourleaf.model.readers.objects.manifest import EMPTY, Body, part_of
 
 @dataclass(frozen=True, slots=True)
 class DeviceClass:
-    """What makes a device one of the class; `refused` is a selector that is not understood."""
+    """What makes a device one of the class; `refused`: a selector that cannot be run, and why."""
 
     name: str
     conditions: tuple[Condition, ...] = ()
@@ -58,10 +58,10 @@ def all_of(selectors: object) -> Iterator[Condition]:
     if selectors is None:
         return
     if not isinstance(selectors, list):
-        raise NotUnderstood(str(selectors)[:MOST_QUOTED])
+        raise NotUnderstood(f"{str(selectors)[:MOST_QUOTED]!r}, which is no list,")
     for one in selectors:
         cel = one.get("cel") if isinstance(one, dict) else None
         expression = (cel if isinstance(cel, dict) else EMPTY).get("expression")
         if not isinstance(expression, str):
-            raise NotUnderstood(str(one)[:MOST_QUOTED])
+            raise NotUnderstood(f"{str(one)[:MOST_QUOTED]!r}, which has no expression,")
         yield from conditions(expression)

@@ -1,8 +1,8 @@
-"""The part of CEL that device selectors are understood in.
+"""Device selectors: conditions joined by `&&`, each about one device.
 
-Conditions joined by `&&`, each about one device: its driver, an attribute that has or has not a
-value, an attribute that is there, a capacity that is large enough. That covers the classes that
-GPU drivers install. Whatever else a selector says is refused as a whole.
+Those on its driver, on an attribute that has or has not a value or is there, and on a capacity that
+is large enough are data, which claims for GPUs are read by, and cost next to nothing; that covers
+the classes that GPU drivers install. All others are CEL, and are run.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from fourleaf.model.quantity import BadQuantity, in_bytes
+from fourleaf.model.readers.dra.expressions import BadExpression, Expression, checked
 from fourleaf.model.readers.objects.manifest import Body
 
 Value = str | bool | int
@@ -29,7 +30,8 @@ _CAPACITY = re.compile(
     rf"device\.capacity{_OF}\.{_NAME}\.compareTo\(\s*quantity\(\s*{_TEXT}\s*\)\s*\)\s*>=\s*0"
 )
 _VALUES = ("string", "bool", "int")
-
+_HARD_TO_CUT = re.compile(r"\\|//|\"{3}|'{3}")
+"""Escapes, comments and long strings, after which a quote need not be one."""
 
 MOST_PARENTHESES = 16
 """Parentheses around parentheses that are looked into."""
@@ -40,7 +42,7 @@ MOST_QUOTED = 80
 
 
 class NotUnderstood(Exception):
-    """A selector that says more than is understood here."""
+    """A selector that cannot be run here; the text quotes it, and says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ class OfDriver:
         return (driver == self.name) is not self.negated
 
 
-Condition = Least | Has | OfDriver
+Condition = Least | Has | OfDriver | Expression
 
 
 def _of(held: object, driver: str, domain: str, name: str) -> object:
@@ -107,7 +109,8 @@ def _of(held: object, driver: str, domain: str, name: str) -> object:
 @lru_cache(maxsize=1024)
 def conditions(expression: str) -> tuple[Condition, ...]:
     """What an expression demands. Raises `NotUnderstood`."""
-    return tuple(_condition(part.strip()) for part in _parts(expression))
+    parts = [expression] if _HARD_TO_CUT.search(expression) else _parts(expression)
+    return tuple(_condition(part.strip()) for part in parts)
 
 
 def _parts(expression: str, depth_left: int = MOST_PARENTHESES) -> list[str]:
@@ -116,10 +119,13 @@ def _parts(expression: str, depth_left: int = MOST_PARENTHESES) -> list[str]:
     while text.startswith("(") and _closes(text):
         depth_left -= 1
         if depth_left < 0:
-            raise NotUnderstood(text[:MOST_QUOTED])
+            raise NotUnderstood(f"{text[:MOST_QUOTED]!r}, which has too many parentheses,")
         text = text[1:-1].strip()
     parts, start = [], 0
     for i, depth in _outside_quotes(text):
+        # What binds less than `&&` has it inside.
+        if depth == 0 and (text[i] == "?" or text.startswith("||", i)):
+            return [text]
         if depth == 0 and i >= start and text.startswith("&&", i):
             parts.append(text[start:i])
             start = i + 2
@@ -159,8 +165,8 @@ def _condition(part: str) -> Condition:
         domain = _first(match.groups()[:2])
         try:
             return Least(domain, match[3], in_bytes(_first(match.groups()[3:])))
-        except BadQuantity:
-            raise NotUnderstood(part[:MOST_QUOTED]) from None
+        except BadQuantity as error:
+            raise NotUnderstood(f"{part[:MOST_QUOTED]!r}, whose quantity {error},") from None
     if match := _ATTRIBUTE.fullmatch(part):
         domain, name, operator = _first(match.groups()[:2]), match[3], match[4]
         if operator is None:
@@ -171,7 +177,10 @@ def _condition(part: str) -> Condition:
         elif match[8] is not None:
             value = int(match[8])
         return Has(domain, name, value, operator == "!=")
-    raise NotUnderstood(part[:MOST_QUOTED])
+    try:
+        return checked(part)
+    except BadExpression as error:
+        raise NotUnderstood(f"{part[:MOST_QUOTED]!r}, which {error},") from None
 
 
 def _first(found: Sequence[str | None]) -> str:

@@ -33,6 +33,17 @@ def _map(text: str) -> None:
         shown(one.line)
 
 
+_DEVICE = {
+    "attributes": {"type": {"string": "gpu"}, "index": {"int": 3}, "v": {"version": "1.2.3"}},
+    "capacity": {"memory": {"value": "80Gi"}},
+}
+
+
+def _select(text: str) -> None:
+    for one in conditions(text):
+        one("a", _DEVICE)
+
+
 def _seeds(*texts: str) -> tuple[bytes, ...]:
     return tuple(text.encode() for text in texts)
 
@@ -42,6 +53,8 @@ _CEL = _seeds(
     "device.driver == 'gpu.nvidia.com'",
     "(device.attributes['a'].type == \"x\" && ('b' in device.attributes['c']))",
     "device.capacity['a'].memory.compareTo(quantity('40Gi')) >= 0",
+    "cel.bind(d, device.attributes['a'], d.type.lowerAscii().matches('g.*') || d.index in [1, 3])",
+    "device.attributes['a'].v.isLessThan(semver('1.3.0-rc.1')) ? [1].all(i, i > 0) : true",
 )
 
 
@@ -71,5 +84,5 @@ READERS = (
         _seeds("gpu[001-128,200],login1", "r[1-2]n[01-04]"),
         BadHostlist,
     ),
-    _reader("CEL selectors", conditions, _CEL, NotUnderstood),
+    _reader("CEL selectors", _select, _CEL, NotUnderstood),
 )

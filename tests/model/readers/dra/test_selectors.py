@@ -1,9 +1,10 @@
-"""The part of CEL that is understood, and that all else is refused."""
+"""Selectors of devices: what is data, what is run, what is refused."""
 
 from __future__ import annotations
 
 import pytest
 
+from fourleaf.model.readers.dra import expressions
 from fourleaf.model.readers.dra.selectors import Has, Least, NotUnderstood, OfDriver, conditions
 from tests.model.readers.made import Body
 
@@ -49,28 +50,87 @@ def test_a_device_matches_or_not(expression: str, matches: bool) -> None:
     assert all(one("d", GPU) for one in conditions(expression)) is matches
 
 
+NAMED: Body = {
+    "attributes": {
+        "productName": {"string": "NVIDIA A100-SXM4-80GB"},
+        "index": {"int": 3},
+        "driverVersion": {"version": "550.0.0"},
+        "example.com/rack": {"string": "r1"},
+    },
+    "capacity": {"memory": {"value": "80Gi"}},
+}
+
+
 @pytest.mark.parametrize(
-    "expression",
+    ("expression", "matches"),
     [
-        "",
-        "true",
-        "device.driver == 'd' || true",
-        "!(device.driver == 'd')",
-        "device.driver.startsWith('d')",
-        "device.attributes['d'].index >= 3",
-        "device.attributes['d'].name.matches('.*')",
-        "device.capacity['d'].memory.compareTo(quantity('many')) >= 0",
-        "device.capacity['d'].memory.isGreaterThan(quantity('1Gi'))",
-        "device.driver == 'd' &&",
-        "device.driver == 'it\\'s'",
-        "(" * 500 + "device.driver == 'd'",
-        "(" * 5000 + "device.driver == 'd'" + ")" * 5000,
+        ("device.driver == 'd' && D.productName.lowerAscii().matches('^.*a100.*$')", True),
+        ("D.productName in ['NVIDIA A100-SXM4-80GB', 'NVIDIA H100']", True),
+        ("D.index >= 3", True),
+        ("D.index > 3", False),
+        ("device.driver == 'e' || D.index == 3", True),
+        ("device.driver == 'e' && true || D.index == 3", True),
+        ("!(D.index == 3)", False),
+        ("has(D.index) ? D.index < 3 : true", False),
+        ("has(D.spare) ? false : true", True),
+        ("device.driver.startsWith('d')", True),
+        ("device.capacity['d'].memory.isGreaterThan(quantity('79Gi'))", True),
+        ("device.capacity['d'].memory.compareTo(quantity('80.5Gi')) < 0", True),
+        ("device.capacity['d'].memory == quantity('81920Mi')", True),
+        ("device.capacity['d'].memory.sub(quantity('1Gi')).asInteger() == 84825604096", True),
+        ("D.driverVersion.compareTo(semver('535.10.0')) >= 0", True),
+        ("D.driverVersion.isGreaterThan(semver('550.0.0-rc.2'))", True),
+        ("D.driverVersion.isLessThan(semver('550.0.0-rc.2'))", False),
+        ("D.driverVersion.major() == 550", True),
+        ("cel.bind(it, D, it.index == 3 && it.productName.contains('A100'))", True),
+        ("['r1', 'r2'].exists(rack, rack == device.attributes['example.com'].rack)", True),
+        ("!('bay' in device.attributes['other.example'])", True),
+        ("D.missing == 'x' || D.index == 3", True),
+        ("D.missing == 'x'", False),
+        ("D.index", False),
+        ("1 / 0 == 1", False),
+        ("device.driver == 'it\\'s' || device.driver == 'd'", True),
+        ("device.allowMultipleAllocations", False),
     ],
 )
-def test_all_else_is_refused(expression: str) -> None:
-    """Nothing of such a selector counts."""
-    with pytest.raises(NotUnderstood):
+def test_an_expression_is_run(expression: str, matches: bool) -> None:
+    """As the API's CEL has it; `D` is what the driver says of the device."""
+    text = expression.replace("D.", "device.attributes['d'].").replace(
+        "D,", "device.attributes['d'],"
+    )
+    assert all(one("d", NAMED) for one in conditions(text)) is matches
+
+
+@pytest.mark.parametrize(
+    ("expression", "why"),
+    [
+        ("", "is no CEL"),
+        ("device.driver == 'd' &&", "is no CEL"),
+        ("device.index == self", "names self, and there is only device"),
+        ("device.driver.find('d') == 'd'", "calls find, which is not known here"),
+        ("[1].all(a, [2].all(b, a < b))", "goes through more than one short list"),
+        (f"[{'1,' * 600}1].all(a, a > 0)", "goes through more than one short list"),
+        ("cel.bind(a, 1", "has a cel.bind that is not closed"),
+        ("device.driver == 'd' " + "|| true" * 2000, "has more than 10,240 characters"),
+        ("device.capacity['d'].memory.compareTo(quantity('many')) >= 0", "is not a quantity"),
+        ("(" * 500 + "device.driver == 'd'", "is no CEL"),
+        ("(" * 5000 + "device.driver == 'd'" + ")" * 5000, "has too many parentheses"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(expression: str, why: str) -> None:
+    """Nothing of such a selector counts, and it says why."""
+    with pytest.raises(NotUnderstood, match=why):
         conditions(expression)
+
+
+def test_devices_that_differ_in_other_things_share_an_answer() -> None:
+    """A UUID is not looked at by an expression that does not name it."""
+    (one,) = conditions("device.attributes['d'].index in [3]")
+    before = expressions._answer.cache_info().misses
+    for number in range(8):
+        made = {**NAMED["attributes"], "uuid": {"string": f"GPU-{number}"}}
+        assert one("d", {**NAMED, "attributes": made})
+    assert expressions._answer.cache_info().misses == before + 1
 
 
 def test_conditions_are_data() -> None:

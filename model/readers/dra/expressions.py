@@ -1,0 +1,285 @@
+"""CEL expressions about one device, run by a library, with the functions that Kubernetes adds.
+
+The library knows neither quantities nor versions: they are maps of one key here, and the functions
+on them are ours. What a driver does not publish is an error in CEL, and the device does not match.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from typing import Any
+
+import cel
+import orjson
+from cel import stdlib
+
+from fourleaf.model.quantity import BadQuantity, exact
+from fourleaf.model.readers.objects.manifest import Body
+
+MOST_CHARACTERS = 10_240
+"""Of an expression, as the API has it."""
+
+MOST_LOOP_CHARACTERS = 1_000
+"""Of an expression that goes through a list, which costs its length once more."""
+
+MOST_ANSWERS = 4_096
+"""Answers that are kept, 2 KiB each: devices of one product differ in what few look at."""
+
+_QUOTED = r"""(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')"""
+_STRINGS = re.compile(_QUOTED)
+_DOMAIN = re.compile(rf"device\s*\.\s*(attributes|capacity)\s*\[\s*({_QUOTED})\s*\]")
+_PLAIN = re.compile(
+    rf"device\s*\.\s*(?:driver|(?:attributes|capacity)\s*\[\s*{_QUOTED}\s*\]\s*\.\s*\w+)"
+)
+_LOOP = re.compile(r"\.\s*(?:all|exists|exists_one|existsOne|map|filter)\s*\(\s*([A-Za-z_]\w*)\s*,")
+_BIND = "cel.bind("
+_NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,17})")
+_SEMVER = re.compile(r"([0-9]+)\.([0-9]+)\.([0-9]+)(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?")
+
+
+class BadExpression(Exception):
+    """An expression that cannot be run here; the text says why."""
+
+
+def _quantity(text: str) -> dict[str, str]:
+    return {"quantity": str(exact(text).normalize())}
+
+
+def _semver(text: str) -> dict[str, str]:
+    if _SEMVER.fullmatch(text) is None:
+        raise ValueError(f"{text[:40]!r} is no version")
+    return {"version": text}
+
+
+def _is_made(make: Callable[[str], object]) -> Callable[[str], bool]:
+    def is_made(text: str) -> bool:
+        try:
+            make(text)
+        except (ValueError, InvalidOperation, BadQuantity):
+            return False
+        return True
+
+    return is_made
+
+
+def _parts(version: str) -> tuple[int, int, int, tuple[tuple[int, int, str], ...]]:
+    """The order of versions by semver.org: numbers, then what is before a release."""
+    match = _SEMVER.fullmatch(version)
+    if match is None:
+        raise ValueError(version)
+    before = match[4]
+    named = (
+        tuple(
+            (0, int(one), "") if _NUMBER.fullmatch(one) else (1, 0, one)
+            for one in before.split(".")
+        )
+        if before
+        else ((2, 0, ""),)
+    )
+    return int(match[1]), int(match[2]), int(match[3]), named
+
+
+def _compared(one: dict[str, str], other: dict[str, str]) -> int:
+    if "quantity" in one:
+        a, b = Decimal(one["quantity"]), Decimal(other["quantity"])
+        return (a > b) - (a < b)
+    first, second = _parts(one["version"]), _parts(other["version"])
+    return (first > second) - (first < second)
+
+
+def _sum(one: dict[str, str], other: dict[str, str] | int, sign: int = 1) -> dict[str, str]:
+    more = Decimal(other) if isinstance(other, int) else Decimal(other["quantity"])
+    return {"quantity": str((Decimal(one["quantity"]) + sign * more).normalize())}
+
+
+def _as_integer(one: dict[str, str]) -> int:
+    amount = Decimal(one["quantity"])
+    if amount != int(amount):
+        raise ValueError("the quantity is not whole")
+    return int(amount)
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "quantity": _quantity,
+    "isQuantity": _is_made(_quantity),
+    "semver": _semver,
+    "isSemver": _is_made(_semver),
+    "compareTo": _compared,
+    "isGreaterThan": lambda one, other: _compared(one, other) > 0,
+    "isLessThan": lambda one, other: _compared(one, other) < 0,
+    "add": _sum,
+    "sub": lambda one, other: _sum(one, other, -1),
+    "sign": lambda one: (Decimal(one["quantity"]) > 0) - (Decimal(one["quantity"]) < 0),
+    "asInteger": _as_integer,
+    "isInteger": lambda one: Decimal(one["quantity"]) == int(Decimal(one["quantity"])),
+    "asApproximateFloat": lambda one: float(one["quantity"]),
+    "major": lambda one: _parts(one["version"])[0],
+    "minor": lambda one: _parts(one["version"])[1],
+    "patch": lambda one: _parts(one["version"])[2],
+    "charAt": stdlib.char_at,
+    "indexOf": stdlib.index_of,
+    "lastIndexOf": stdlib.last_index_of,
+    "lowerAscii": stdlib.lower_ascii,
+    "substring": stdlib.substring,
+    "trim": stdlib.trim,
+    "upperAscii": stdlib.upper_ascii,
+}
+"""What Kubernetes adds to CEL for selectors, but for what a short text can make long."""
+
+_KNOWN = frozenset(_FUNCTIONS) | {
+    "bool", "contains", "double", "endsWith", "has", "int", "matches", "size", "startsWith",
+    "string", "type",
+}  # fmt: skip
+"""What may be called, beside operators, which the library writes with an underscore or `@`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """An expression that says of a device whether it will do."""
+
+    text: str
+
+    def __call__(self, driver: str, device: Body) -> bool:
+        """Whether it is true of the device; an error and any other value is not."""
+        if _looks_at_little(self.text):
+            held = {part: _named(device.get(part), driver, self.text) for part in _PARTS}
+        else:
+            held = {part: _by_domain(device.get(part), driver) for part in _PARTS}
+        for part, domain in _domains(self.text):
+            held[part].setdefault(domain, {})
+        about = {"driver": driver, "allowMultipleAllocations": False, **held}
+        if device.get("allowMultipleAllocations") is True:
+            about["allowMultipleAllocations"] = True
+        return _answer(self.text, orjson.dumps(about, option=orjson.OPT_SORT_KEYS))
+
+
+_PARTS = ("attributes", "capacity")
+
+
+@lru_cache(maxsize=1024)
+def checked(text: str) -> Expression:
+    """An expression that can be run. Raises `BadExpression`."""
+    _program(text)
+    return Expression(text)
+
+
+@lru_cache(maxsize=1024)
+def _program(text: str) -> cel.Program:
+    if len(text) > MOST_CHARACTERS:
+        raise BadExpression(f"has more than {MOST_CHARACTERS:,} characters")
+    bare = _STRINGS.sub('""', text)
+    loops = _LOOP.findall(bare)
+    if len(loops) > 1 or (loops and len(text) > MOST_LOOP_CHARACTERS):
+        raise BadExpression("goes through more than one short list")
+    text, bound = _without_binds(text)
+    try:
+        program = cel.compile(text)
+    except BaseException as error:  # noqa: BLE001 - so are the panics of the library
+        raise BadExpression("is no CEL") from _fault(error)
+    called = {one for one in program.functions() if one[0] not in "_@!-"}
+    if strange := sorted(called - _KNOWN):
+        raise BadExpression(f"calls {strange[0]}, which is not known here")
+    if strange := sorted(set(program.variables()) - {"device", *loops, *bound}):
+        raise BadExpression(f"names {strange[0]}, and there is only device")
+    return program
+
+
+def _fault(error: BaseException) -> BaseException:
+    """What the library could not do; what is meant for this thread goes on."""
+    if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+        return error
+    raise error
+
+
+@lru_cache(maxsize=MOST_ANSWERS)
+def _answer(text: str, about: bytes) -> bool:
+    context = cel.Context({"device": orjson.loads(about)}, _FUNCTIONS)
+    try:
+        return _program(text).execute(context) is True
+    except BaseException as error:  # noqa: BLE001 - so are the panics of the library
+        _fault(error)
+        return False
+
+
+@lru_cache(maxsize=1024)
+def _domains(text: str) -> tuple[tuple[str, str], ...]:
+    """The domains that an expression names: where a device has nothing of one, that is empty."""
+    return tuple({(part, quoted[1:-1]) for part, quoted in _DOMAIN.findall(text)})
+
+
+@lru_cache(maxsize=1024)
+def _looks_at_little(text: str) -> bool:
+    """Whether all that is looked at stands in the expression by its name."""
+    return len(re.findall(r"\bdevice\b", _STRINGS.sub('""', text))) == len(_PLAIN.findall(text))
+
+
+def _named(held: object, driver: str, text: str) -> dict[str, dict[str, object]]:
+    """Of what a device has, what an expression may name, so that like devices share an answer."""
+    return {
+        domain: {name: value for name, value in some.items() if name in text}
+        for domain, some in _by_domain(held, driver).items()
+        if domain in text
+    }
+
+
+def _by_domain(held: object, driver: str) -> dict[str, dict[str, object]]:
+    """What a device has, by domain, which is the driver's where a name has none."""
+    found: dict[str, dict[str, object]] = {}
+    for key, body in held.items() if isinstance(held, dict) else ():
+        domain, _, name = key.rpartition("/")
+        value = _value(body)
+        if value is not None:
+            found.setdefault(domain or driver, {})[name] = value
+    return found
+
+
+def _value(body: object) -> object:
+    """An attribute's or a capacity's value, None where it is none."""
+    if not isinstance(body, dict):
+        return None
+    if "value" in body:
+        try:
+            return _quantity(str(body["value"]))
+        except (BadQuantity, InvalidOperation):
+            return None
+    if "version" in body:
+        return {"version": str(body["version"])}
+    value = next((body[key] for key in ("string", "bool", "int") if key in body), None)
+    return value if isinstance(value, str | bool | int) else None
+
+
+def _without_binds(text: str) -> tuple[str, set[str]]:
+    """`cel.bind(x, value, rest)` as `[value].map(x, rest)[0]`, and the names that are bound."""
+    names: set[str] = set()
+    for _ in range(text.count(_BIND)):
+        start = text.rfind(_BIND)
+        parts = _arguments(text, start + len(_BIND))
+        if parts is None or len(parts) != 4:
+            raise BadExpression("has a cel.bind that is not closed")
+        name, value, rest, after = parts
+        names.add(name.strip())
+        text = f"{text[:start]}[{value}].map({name.strip()}, {rest})[0]{after}"
+    return text, names
+
+
+def _arguments(text: str, start: int) -> list[str] | None:
+    """What stands between commas up to the parenthesis that closes, and what comes after that."""
+    quoted = {i for match in _STRINGS.finditer(text) for i in range(*match.span())}
+    parts: list[str] = []
+    depth = 0
+    for i in range(start, len(text)):
+        letter = " " if i in quoted else text[i]
+        if letter in "([{":
+            depth += 1
+        elif letter in ")]}":
+            depth -= 1
+            if depth < 0:
+                return [*parts, text[start:i], text[i + 1 :]]
+        elif letter == "," and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    return None
