@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 
 from fourleaf.cli.demo import verb as demo
 from fourleaf.cli.extras import missing_extra
+from fourleaf.cli.help import GROUPS, examples
 from fourleaf.cli.maps import verb as maps
 from fourleaf.cli.output.console import EXIT_BAD_INPUT, print_problems, write
 from fourleaf.cli.topology import verb as topology
@@ -43,6 +44,16 @@ from fourleaf.cli.verbs.agent import agent
 
 class Verbs(TyperGroup):
     """All verbs. Bad input ends each of them with 2, and each problem on standard error."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as the base
+        """Write the verbs by what they are for."""
+        longest = max(map(len, self.commands))
+        left = formatter.width - longest - 6
+        for heading, names in GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl(
+                    [(f"{x:{longest}}", self.commands[x].get_short_help_str(left)) for x in names]
+                )
 
     def invoke(self, ctx: Any) -> Any:
         """Run the verb."""
@@ -100,7 +111,7 @@ def make_app(completion: bool = True) -> typer.Typer:
     )
     made.callback()(_options)
     for name, verb in VERBS.items():
-        made.command(name)(verb)
+        made.command(name, epilog=examples(name))(verb)
     made.add_typer(config.app, name="config")
     made.add_typer(maps.app, name="map")
     made.add_typer(topology.app, name="topology")

@@ -19,6 +19,9 @@ def page() -> str:
     parts = ["# The command\n"]
     for words, command in verbs(get_command(app), "fourleaf"):
         parts.append(f"## `{words}`\n\n{_paragraphs(command.help or '')}\n")
+        if command.epilog:
+            lines = (line.strip() for line in command.epilog.splitlines()[2:])
+            parts.append("```bash\n" + "\n".join(lines) + "\n```\n")
         hints = get_type_hints(command.callback)
         rows = [_row(one, hints.get(one.name)) for one in command.params if one.name in hints]
         if rows:

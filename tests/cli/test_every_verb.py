@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import shlex
 import tomllib
 from collections.abc import Callable
 from functools import cache
@@ -12,8 +13,10 @@ from typing import Any
 
 import pytest
 import yaml
+from typer.main import get_command
 from typer.testing import CliRunner, Result
 
+from fourleaf.cli import help as help_texts
 from fourleaf.cli.main import VERBS, app
 from fourleaf.cli.maps import verb as maps
 from fourleaf.cli.options import OutputFormat
@@ -143,3 +146,21 @@ def test_installed_programs() -> None:
         module, _, function = target.partition(":")
         path = Path(EXAMPLES.parent, *module.split(".")).with_suffix(".py")
         assert f"def {function}(" in path.read_text(encoding="utf-8")
+
+
+def test_help_lists_every_verb_once() -> None:
+    """By what it is for."""
+    listed = [name for names in help_texts.GROUPS.values() for name in names]
+    assert sorted(listed) == sorted(get_command(app).commands)
+
+
+@pytest.mark.parametrize("verb", help_texts.EXAMPLES)
+def test_examples_in_the_help_have_options_that_there_are(verb: str) -> None:
+    """Each line, of which a pipe's end counts."""
+    command = get_command(app).commands[verb]
+    for line in help_texts.EXAMPLES[verb]:
+        name, _, words = line.rpartition("fourleaf ")[2].partition(" ")
+        assert name == verb
+        context = command.make_context(name, [], resilient_parsing=True)
+        _, left, _ = command.make_parser(context).parse_args(shlex.split(words))
+        assert not left, line

@@ -11,14 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import cel
 import orjson
-from cel import stdlib
 
 from fourleaf.model.quantity import BadQuantity, exact
 from fourleaf.model.readers.objects.manifest import Body
+
+if TYPE_CHECKING:
+    from cel import Program
 
 MOST_CHARACTERS = 10_240
 """Of an expression, as the API has it."""
@@ -120,17 +121,19 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "major": lambda one: _parts(one["version"])[0],
     "minor": lambda one: _parts(one["version"])[1],
     "patch": lambda one: _parts(one["version"])[2],
-    "charAt": stdlib.char_at,
-    "indexOf": stdlib.index_of,
-    "lastIndexOf": stdlib.last_index_of,
-    "lowerAscii": stdlib.lower_ascii,
-    "substring": stdlib.substring,
-    "trim": stdlib.trim,
-    "upperAscii": stdlib.upper_ascii,
+}
+_OF_THE_LIBRARY = {
+    "charAt": "char_at",
+    "indexOf": "index_of",
+    "lastIndexOf": "last_index_of",
+    "lowerAscii": "lower_ascii",
+    "substring": "substring",
+    "trim": "trim",
+    "upperAscii": "upper_ascii",
 }
 """What Kubernetes adds to CEL for selectors, but for what a short text can make long."""
 
-_KNOWN = frozenset(_FUNCTIONS) | {
+_KNOWN = frozenset({*_FUNCTIONS, *_OF_THE_LIBRARY}) | {
     "bool", "contains", "double", "endsWith", "has", "int", "matches", "size", "startsWith",
     "string", "type",
 }  # fmt: skip
@@ -168,7 +171,7 @@ def checked(text: str) -> Expression:
 
 
 @lru_cache(maxsize=1024)
-def _program(text: str) -> cel.Program:
+def _program(text: str) -> Program:
     if len(text) > MOST_CHARACTERS:
         raise BadExpression(f"has more than {MOST_CHARACTERS:,} characters")
     bare = _STRINGS.sub('""', text)
@@ -176,6 +179,9 @@ def _program(text: str) -> cel.Program:
     if len(loops) > 1 or (loops and len(text) > MOST_LOOP_CHARACTERS):
         raise BadExpression("goes through more than one short list")
     text, bound = _without_binds(text)
+    # It brings a command line of its own, which takes longer to import than most verbs run.
+    import cel
+
     try:
         program = cel.compile(text)
     except BaseException as error:  # noqa: BLE001 - so are the panics of the library
@@ -197,12 +203,22 @@ def _fault(error: BaseException) -> BaseException:
 
 @lru_cache(maxsize=MOST_ANSWERS)
 def _answer(text: str, about: bytes) -> bool:
-    context = cel.Context({"device": orjson.loads(about)}, _FUNCTIONS)
+    from cel import Context
+
+    context = Context({"device": orjson.loads(about)}, _functions())
     try:
         return _program(text).execute(context) is True
     except BaseException as error:  # noqa: BLE001 - so are the panics of the library
         _fault(error)
         return False
+
+
+@lru_cache(maxsize=1)
+def _functions() -> dict[str, Callable[..., Any]]:
+    from cel import stdlib
+
+    library = {name: getattr(stdlib, here) for name, here in _OF_THE_LIBRARY.items()}
+    return {**_FUNCTIONS, **library}
 
 
 @lru_cache(maxsize=1024)

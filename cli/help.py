@@ -1,0 +1,47 @@
+"""Help of the command: which verbs stand together, and what each is called with most often."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Ask a cluster": ("status", "queue", "why"),
+    "Plan, from a cluster or from files": ("plan", "score", "lint", "validate-plan", "snapshot"),
+    "Make room": ("drain", "defrag"),
+    "Describe fabric and config": ("topology", "map", "config"),
+    "Learn from a trace": ("replay", "tune", "demo"),
+    "Run a part of the product": ("run", "webhook", "agent", "dashboard"),
+}
+"""Heading -> verbs, in the order in which the help lists them."""
+
+EXAMPLES: Mapping[str, tuple[str, ...]] = {
+    "status": ("fourleaf status", "fourleaf status --watch"),
+    "queue": ("fourleaf queue -n team-a", "fourleaf queue --start"),
+    "why": ("fourleaf why team-a/train", "fourleaf why job/train -n team-a"),
+    "plan": (
+        "fourleaf plan",
+        "fourleaf plan -f cluster.yaml -f gangs.yaml -o wide",
+        "fourleaf plan --live -f job.yaml --what-if fragmentationPenalty=0.4",
+    ),
+    "score": ("fourleaf score team-a/train", "fourleaf score -f cluster.yaml"),
+    "lint": ("fourleaf lint -f job.yaml", "helm template . | fourleaf lint -f -"),
+    "validate-plan": ("fourleaf validate-plan -f cluster.yaml --plan plan.json",),
+    "snapshot": ("fourleaf snapshot -o cluster.yaml",),
+    "drain": ("fourleaf drain node-7", "fourleaf drain leaf-3 --apply"),
+    "defrag": ("fourleaf defrag --moves 8", "fourleaf defrag --moves 8 --apply"),
+    "replay": ("fourleaf replay kalos --policy cpsat --policy first-fit --load 90",),
+    "tune": ("fourleaf tune kalos --trials 40 --write-config config.yaml",),
+    "demo": ("fourleaf demo",),
+    "run": ("fourleaf run --kubeconfig ~/.kube/config",),
+    "webhook": ("fourleaf webhook --cert-dir /etc/webhook/certs",),
+    "agent": ("fourleaf agent --once -o yaml",),
+    "dashboard": ("fourleaf dashboard --snapshot cluster.yaml",),
+}
+"""Verb -> what it is called with most often."""
+
+
+def examples(verb: str) -> str | None:
+    """What stands below the options of a verb, None where there is nothing."""
+    lines = EXAMPLES.get(verb)
+    # The first line keeps the others from being wrapped.
+    return "\b\nExamples:\n" + "\n".join(f"  {one}" for one in lines) if lines else None
