@@ -155,7 +155,7 @@ class Wiring:
                 cluster,
                 cache,
                 ledger,
-                RelocationStore(records, ledger, epoch),
+                RelocationStore(records, ledger, epoch, clock),
                 nodes,
                 self.planner,
                 clock,

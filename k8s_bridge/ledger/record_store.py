@@ -8,6 +8,7 @@ conflicts, and reading shows whether the record is the one that was written.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -104,12 +105,15 @@ class Records:
         backoff = Backoff(self._clock)
         while True:
             try:
-                await self._cluster.delete(LEASES, Target(self._namespace, name, "", version))
-                return
-            except NotFound:
+                await self.delete_once(name, version)
                 return
             except (Ambiguous, Throttled) as error:
                 await backoff.wait(error.retry_after)
+
+    async def delete_once(self, name: str, version: str) -> None:
+        """The same, without end where the API does not answer. Raises `ClusterError`."""
+        with suppress(NotFound):
+            await self._cluster.delete(LEASES, Target(self._namespace, name, "", version))
 
     async def read(self, name: str) -> Body | None:
         """The Lease of that name by a quorum read, None where there is none."""

@@ -10,7 +10,7 @@ from fourleaf.k8s_bridge.relocation.contention import crowded_gangs
 from fourleaf.k8s_bridge.relocation.records import Purpose
 from fourleaf.k8s_bridge.relocation.reserved_seats import is_kept, placements
 from fourleaf.model.plan import Plan
-from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.snapshot import RunningPod, Snapshot, once_placed
 
 
 def backfill(
@@ -46,17 +46,10 @@ def backfill(
     if not short:
         return None
     there = tuple(pod for pod in snapshot.running if not (is_kept(pod) and pod.gang in reserved))
-    return replace(snapshot, running=(*there, *_placed(snapshot, plan)), gangs=short)
+    return replace(snapshot, running=(*there, *placed(snapshot, plan)), gangs=short)
 
 
-def _placed(snapshot: Snapshot, plan: Plan) -> list[RunningPod]:
+def placed(snapshot: Snapshot, plan: Plan) -> list[RunningPod]:
+    """The members that `plan` has put on nodes."""
     gangs = snapshot.gangs_by_key
-    found = []
-    for placement in plan.placements:
-        gang = gangs[placement.gang]
-        requests = {pod: role.request for role in gang.roles for pod in role.pods}
-        for pod, node in placement.pods:
-            found.append(
-                RunningPod(gang.key.namespace, pod, node, requests[pod], gang.key, gang.priority)
-            )
-    return found
+    return [pod for one in plan.placements for pod in once_placed(gangs[one.gang], one)]

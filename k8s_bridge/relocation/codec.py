@@ -64,6 +64,7 @@ class _Common(Strict):
     opened: float
     until: float
     starts: float
+    bandwidth: int | None = None
 
 
 class _Content(_Common):
@@ -117,6 +118,8 @@ def _annotations(one: Relocation, number: int) -> Annotations:
         "until": one.until,
         "starts": one.starts,
     }
+    if one.bandwidth is not None:
+        content["bandwidth"] = one.bandwidth
     about: dict[str, Any] = {"nodes": listed_nodes(one), "gangs": [str(one.gang)]}
     if number != v3.NUMBER:
         return said_in(content, number, about)
@@ -181,6 +184,7 @@ def _of(
         opened=found.opened,
         until=found.until,
         starts=found.starts,
+        bandwidth=found.bandwidth,
         epoch=epoch_of(body),
         version=version_of(body),
         format=number,

@@ -132,6 +132,7 @@ def _relocation(
             (seen.pod.uid, node) for seen, node in named if seen and seen.pod.uid not in going
         ),
         priority=gang.priority,
+        bandwidth=gang.bandwidth,
         owner=_owner(gang, view),
         why=why,
         opened=view.now,

@@ -73,7 +73,8 @@ class Relocation:
     places (UID, node): the plan is void once that changes. `owner` is the UID of the controller
     of a pod that is a gang by itself: its replacement has another name, and so makes another
     gang. `starts` is when a reservation expects its seats to be free, 0 where that
-    is unknown. `format` is the one that its Lease was written in. Times in seconds since the epoch.
+    is unknown. `bandwidth` is the least that each of its nodes has, in Mbit/s, None for any.
+    `format` is the one that its Lease was written in. Times in seconds since the epoch.
     """
 
     gang: GangKey
@@ -87,6 +88,7 @@ class Relocation:
     opened: float = 0.0
     until: float = 0.0
     starts: float = 0.0
+    bandwidth: int | None = None
     epoch: int = 0
     version: str = ""
     format: int = 1

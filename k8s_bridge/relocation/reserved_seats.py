@@ -77,6 +77,7 @@ def _seats(view: ClusterView) -> Sequence[RunningPod]:
             seat.request,
             one.gang,
             one.priority,
+            one.bandwidth,
         )
         for one in view.open
         for seat in one.seats

@@ -23,7 +23,14 @@ from fourleaf.k8s_bridge.relocation.codec import (
     relocation_name,
 )
 from fourleaf.k8s_bridge.relocation.records import Relocation
+from fourleaf.k8s_bridge.runtime.backoff import Backoff
+from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.gang import GangKey
+
+DELETE_RETRY_SECONDS = 1.0
+DELETE_RETRY_LIMIT_SECONDS = 30.0
+"""Seconds after which a relocation that could not be deleted is tried again, and to which they
+grow."""
 
 
 @dataclass(slots=True, eq=False)
@@ -36,7 +43,10 @@ class RelocationStore:
     records: Records
     ledger: Ledger
     epoch: int
+    clock: Clock
     _open: dict[GangKey, Relocation] = field(default_factory=dict)
+    _undeleted: dict[GangKey, tuple[float, Backoff]] = field(default_factory=dict)
+    """Gangs whose relocation the API did not let go: when the next try is due, monotonic."""
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     def __iter__(self) -> Iterator[Relocation]:
@@ -91,19 +101,37 @@ class RelocationStore:
         return [one for one in drafts if await self.put(one)]
 
     async def drop(self, gang: GangKey) -> bool:
-        """Delete the relocation of `gang`: its places are free then. Whether this has ended it."""
+        """Delete the relocation of `gang`: its places are free then. Whether this has ended it.
+
+        One that cannot be deleted stands, and is tried again later and later when it is to end: a
+        cycle, which everyone waits for, asks once.
+        """
         one = self._open.get(gang)
-        if one is None:
+        if one is None or not self._may_delete(gang):
             return False
         try:
-            await self.records.delete(relocation_name(gang), one.version)
+            await self.records.delete_once(relocation_name(gang), one.version)
         except Conflict:
             await self._again(gang)
             return gang not in self._open
         except ClusterError as error:
             self._log.warning("relocation_not_deleted", gang=str(gang), why=str(error))
+            self._put_off(gang, error.retry_after)
             return False
+        self._undeleted.pop(gang, None)
         return self._open.pop(gang, None) is not None
+
+    def _may_delete(self, gang: GangKey) -> bool:
+        due, _ = self._undeleted.get(gang, (0.0, None))
+        return self.clock.monotonic() >= due
+
+    def _put_off(self, gang: GangKey, seconds: float | None) -> None:
+        for gone in self._undeleted.keys() - self._open.keys():
+            del self._undeleted[gone]
+        _, backoff = self._undeleted.get(gang, (0.0, None))
+        backoff = backoff or Backoff(self.clock, DELETE_RETRY_SECONDS, DELETE_RETRY_LIMIT_SECONDS)
+        wait = backoff.next(max(DELETE_RETRY_SECONDS, seconds or 0.0))
+        self._undeleted[gang] = self.clock.monotonic() + wait, backoff
 
     async def sweep(self) -> None:
         """Take up, or delete, relocations that are not as this store knows them.

@@ -98,6 +98,9 @@ class Reservations(Protocol):
     def backfill(self, snapshot: Snapshot, plan: Plan, /) -> Snapshot | None:
         """What is to be solved again for gangs that end before kept places are needed."""
 
+    def own_quota(self, snapshot: Snapshot, plan: Plan, /) -> Snapshot | None:
+        """What is to be solved again for a gang whose own kept places use up its quota."""
+
     def kept(self) -> Kept:
         """Those places, by the gang that they are kept for."""
 
@@ -220,6 +223,9 @@ class Cycle:
         more = kept.backfill(free, plan) if kept else None
         if more is not None:
             plan = joined(plan, (await self._solved(more, free)).placements)
+        more = kept.own_quota(free, plan) if kept else None
+        if more is not None:
+            plan = amended(plan, await self._solved(more, free))
         return joined(plan, seated)
 
     def _held_back(self, reading: LiveReading) -> Snapshot:
@@ -351,3 +357,10 @@ class _Watch:
         now = self._clock.monotonic()
         self.laps[name] = now - self._last
         self._last = now
+
+
+def amended(plan: Plan, second: Plan) -> Plan:
+    """`plan`, with what `second` says of gangs that waited in it."""
+    anew = {one.gang: one for one in second.waiting}
+    plan = joined(plan, second.placements)
+    return replace(plan, waiting=tuple(anew.get(one.gang, one) for one in plan.waiting))

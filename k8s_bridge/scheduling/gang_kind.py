@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 
 from fourleaf.model.gang import Gang
+from fourleaf.model.node_constraint import ANY_NODE
 
 
 def gang_kind(gang: Gang) -> Hashable:
@@ -12,3 +14,13 @@ def gang_kind(gang: Gang) -> Hashable:
     roles = tuple((role.request, role.constraint, role.size) for role in gang.roles)
     wishes = (gang.strategy, gang.policy, gang.preferred_domain, gang.latency_sensitive)
     return roles, wishes, gang.bandwidth, gang.one_per_node, gang.priority
+
+
+def in_itself(gang: Gang) -> Gang:
+    """A gang without what follows from where pods of others are, who come and go all the time.
+
+    Which nodes it may use is another question then; what it only prefers was true when it was
+    looked at.
+    """
+    roles = tuple(replace(role, constraint=ANY_NODE, preferences=()) for role in gang.roles)
+    return replace(gang, roles=roles)

@@ -15,6 +15,7 @@ from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.pods import PodSeen
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.scheduling.device_claims import DeviceClaims
+from fourleaf.k8s_bridge.scheduling.gang_kind import in_itself
 from fourleaf.model.devices.held_devices import Grant
 from fourleaf.model.devices.shares import shares
 from fourleaf.model.gang import Gang, GangKey
@@ -55,11 +56,12 @@ def revalidate(
     late: list[Rejected] = []
     for placement in plan.placements:
         pods, why = _pods(placement, cache)
-        if not why and present.get(placement.gang) != gangs[placement.gang]:
+        gang = present.get(placement.gang)
+        if not why and (gang is None or in_itself(gang) != in_itself(gangs[placement.gang])):
             why = f"gang {placement.gang} has changed meanwhile"
         why = why or _elsewhere(placement, kept)
         why = why or _changed_nodes(placement, solved, now)
-        why = why or _unfit_nodes(placement, gangs[placement.gang], now)
+        why = why or _unfit_nodes(placement, gang or gangs[placement.gang], now)
         why = why or room.take(placement, gangs[placement.gang])
         if why:
             late.append(Rejected(placement.gang, why, conflict=True))

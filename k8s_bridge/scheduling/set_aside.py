@@ -8,10 +8,11 @@ only so many come back in one cycle, even where something has changed for all of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
-from fourleaf.k8s_bridge.scheduling.gang_kind import gang_kind
+from fourleaf.k8s_bridge.scheduling.gang_kind import gang_kind, in_itself
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang
@@ -163,8 +164,7 @@ class SetAside:
             return
         there = set(map(id, snapshot.gangs))
         if not self._waiting.keys() <= there:
-            for number in self._waiting.keys() - there:
-                self._drop(number)
+            self._follow(snapshot.gangs, there)
         room = _FreedRoom(snapshot, ended) if ended else None
         if changed or room is not None:
             self._owe(
@@ -175,6 +175,29 @@ class SetAside:
         others = len(snapshot.gangs) - len(self._waiting)
         for number in self._due(max((size + 1) // 2, size - others)):
             self._drop(number)
+
+    def _follow(self, gangs: Sequence[Gang], there: Container[int]) -> None:
+        """Forget the gangs that are gone or others now.
+
+        One that is another only by what pods of others do to it stays aside, or those that prefer
+        to be near pods which come and go would be the first of every batch. Where that has changed
+        which nodes it may use, it is to be looked at again.
+        """
+        others = {gang.key: gang for gang in gangs if id(gang) not in self._waiting}
+        now: dict[int, int] = {}
+        for number in [number for number in self._waiting if number not in there]:
+            before, why = self._gangs.pop(number), self._waiting.pop(number)
+            gang = others.get(before.key)
+            if gang is not None and in_itself(gang) == in_itself(before):
+                self._set(gang, why)
+                now[number] = id(gang)
+                if any(
+                    a.constraint != b.constraint
+                    for a, b in zip(before.roles, gang.roles, strict=True)
+                ):
+                    self._owed.setdefault(number, None)
+        owed = (now.get(number, number) for number in self._owed)
+        self._owed = {number: None for number in owed if number in self._waiting}
 
     def _owe(self, gangs: Iterable[int]) -> None:
         """These are to be looked at again; who was owed that before comes first."""
@@ -189,24 +212,24 @@ class SetAside:
         if not self._owed:
             return []
         owed = [self._gangs[number] for number in self._owed]
-        first = dealt(owed)[: (number + 1) // 2]
-        taken = set(map(id, first))
-        in_turn = [gang for gang in owed if id(gang) not in taken]
-        return self._halved([*first, *in_turn[: number - len(first)]])
-
-    def _halved(self, gangs: Iterable[Gang]) -> list[int]:
-        """Of each namespace, as many as leave half of its own room for others of it."""
-        if self._config is None:
-            return list(map(id, gangs))
         back: Counter[str] = Counter()
-        kept = []
+        first = list(islice(self._halved(dealt(owed), back), (number + 1) // 2))
+        taken = set(map(id, first))
+        in_turn = (gang for gang in owed if id(gang) not in taken)
+        rest = islice(self._halved(in_turn, back), number - len(first))
+        return [id(gang) for gang in (*first, *rest)]
+
+    def _halved(self, gangs: Iterable[Gang], back: Counter[str]) -> Iterator[Gang]:
+        """Of each namespace, as many as leave half of its own room for others of it.
+
+        `back` counts those that are back, by namespace.
+        """
         for gang in gangs:
             namespace = gang.key.namespace
-            most = self._config.spec.namespace(namespace).max_gangs
+            most = self._config.spec.namespace(namespace).max_gangs if self._config else None
             if most is None or back[namespace] < (most + 1) // 2:
                 back[namespace] += 1
-                kept.append(id(gang))
-        return kept
+                yield gang
 
     def _ended(self, running: tuple[RunningPod, ...]) -> list[RunningPod]:
         """The pods that ran when gangs were set aside, and do no more."""

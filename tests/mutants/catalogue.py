@@ -19,6 +19,7 @@ from tests.mutants.overlap import OVERLAP
 from tests.mutants.preferences import PREFERENCES
 from tests.mutants.refused_evictions import REFUSED_EVICTIONS
 from tests.mutants.served import SERVED
+from tests.mutants.starvation import STARVATION
 from tests.mutants.storage import STORAGE
 from tests.mutants.webhook import WEBHOOK
 
@@ -184,7 +185,7 @@ MUTANTS = (
         "looking again at the gang",
         "a gang that grew while the solver ran is bound in part",
         "k8s_bridge/scheduling/revalidate.py",
-        "if not why and present.get(placement.gang) != gangs[placement.gang]:",
+        "if not why and (gang is None or in_itself(gang) != in_itself(gangs[placement.gang])):",
         "if not why and placement.gang not in gangs:",
         f"{SCHEDULER}::test_a_gang_that_grew_while_solving_is_planned_again",
     ),
@@ -328,6 +329,7 @@ MUTANTS = (
     *PREFERENCES,
     *REFUSED_EVICTIONS,
     *SERVED,
+    *STARVATION,
     *STORAGE,
     *FAIRNESS,
 )

@@ -69,6 +69,10 @@ def what_waits(before: Reported, facts: CycleFacts) -> tuple[list[Outgoing], Rep
         gangs.pop(gang, None)
     teller = _Teller(before.gangs, facts, outgoing)
     new = [entry for number, entry in now.items() if number not in answers]
+    if len(new) > MOST_AT_ONCE:
+        # In turn: answers that are made anew in each cycle would be the first ones each time.
+        untold_before = frozenset(before.untold)
+        new.sort(key=lambda entry: (entry.gang not in untold_before, entry.gang in before.gangs))
     for entry in new[:MOST_AT_ONCE]:
         said = teller.tell(entry)
         if said is not None:

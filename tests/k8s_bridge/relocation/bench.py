@@ -6,7 +6,15 @@ import asyncio
 from typing import Any
 
 from fourleaf.k8s_bridge.cluster.errors import AlreadyExists
-from fourleaf.k8s_bridge.cluster.kinds import EVENTS, JOBS, LEASES, NODES, PODS, PRIORITY_CLASSES
+from fourleaf.k8s_bridge.cluster.kinds import (
+    CONFIG_MAPS,
+    EVENTS,
+    JOBS,
+    LEASES,
+    NODES,
+    PODS,
+    PRIORITY_CLASSES,
+)
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import Kubelets, add_namespace, nodes, pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import Interceptor
@@ -17,6 +25,7 @@ from fourleaf.k8s_bridge.relocation.records import Purpose
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.reporter import Reporter
 from fourleaf.k8s_bridge.scheduler import DryRunMode, Scheduler, SchedulerOptions
+from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
@@ -140,6 +149,12 @@ class Bench:
         self.tasks.append(asyncio.ensure_future(scheduler.run()))
         await self.clock.advance(1)
         return scheduler
+
+    async def config(self, spec: str) -> None:
+        """Create the config with that spec, in YAML."""
+        text = f"apiVersion: {API_VERSION}\nkind: SchedulerConfig\nspec: {spec}\n"
+        body: Body = {"metadata": {"name": CONFIG_MAP}, "data": {"config.yaml": text}}
+        await self.cluster.create(CONFIG_MAPS, "kube-system", body)
 
     async def succeed(self, name: str, formats: tuple[int, ...] = KNOWN) -> Scheduler:
         """The scheduler that was started last dies, and another one leads from then on."""

@@ -32,3 +32,12 @@ def test_a_reservation_that_is_being_taken_lends_nothing(
     more = module.backfill(snapshot, Plan(PlanStatus.OPTIMAL, (), (full,)), view, str.isupper)
     assert (more is None) is seated
     assert more is None or (more.gangs, more.running) == ((short,), ())
+
+
+def test_what_was_placed_first_keeps_its_uplinks() -> None:
+    """The second solve counts the bandwidth of the first."""
+    wide = small.gang("wide", 2, bandwidth=100)
+    world = small.snapshot(small.fabric([[1], [1]]), wide)
+    across = Placement(wide.key, (("wide-0-0", "a0"), ("wide-0-1", "b0")))
+    found = module.placed(world, Plan(PlanStatus.OPTIMAL, (across,), ()))
+    assert [(pod.node, pod.bandwidth) for pod in found] == [("a0", 100), ("b0", 100)]

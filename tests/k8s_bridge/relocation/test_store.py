@@ -65,7 +65,7 @@ class World:
         ledger.put_page(await records.write_page(Page("leaf", 0, ("n",), (), epoch, version)))
         if answers is not None:
             answers.error, answers.written = error, []
-        return RelocationStore(records, ledger, epoch)
+        return RelocationStore(records, ledger, epoch, InstantClock())
 
     async def epochs(self) -> list[int]:
         """Those of all relocations."""

@@ -344,3 +344,35 @@ async def test_ends_all_the_time_keep_no_gang_from_being_looked_at(bench: Bench)
         await bench.clock.advance(1)
     assert "last" in await placed(bench)
     assert not [name for name in await placed(bench) if name.startswith("first")]
+
+
+def test_room_of_a_namespace_that_is_used_up_is_no_room_of_others() -> None:
+    """120 urgent gangs, of which two at most are in a batch, keep no lower one from its look."""
+    urgent = [
+        replace(small.gang(f"u{i}", 1), key=GangKey("big", f"u{i}"), priority=9) for i in range(120)
+    ]
+    low = replace(small.gang("low", 1), key=GangKey("low", "low"))
+    world = small.snapshot(
+        small.fabric([[4]]), *urgent, low, batch={"size": 10}, namespaces={"big": {"maxGangs": 2}}
+    )
+    aside = SetAside()
+    full = Reason(ReasonKind.NO_FREE_CAPACITY)
+    aside.without(world)
+    left_out = Waiting(low.key, Reason(ReasonKind.NOT_IN_BATCH))
+    waiting = tuple(Waiting(gang.key, full) for gang in urgent)
+    aside.note(world, Plan(PlanStatus.OPTIMAL, (), (*waiting, left_out)))
+    one = replace(world, gangs=(low,))
+    aside.note(one, Plan(PlanStatus.OPTIMAL, (), (Waiting(low.key, full),)))
+    batch, _ = aside.without(replace(world, fabric=small.fabric([[5]])))
+    assert low in batch.gangs
+    assert len(batch.gangs) == 2
+
+
+async def test_a_pod_that_ends_ends_a_fruitless_plan(bench: Bench) -> None:
+    """One of four full nodes becomes free, and the pod that waits alone takes it."""
+    await bench.start()
+    await submitted(bench, *(pod(f"runs-{number}", 8) for number in range(4)))
+    await submitted(bench, pod("waits", 8))
+    await bench.cluster.delete(PODS, Target(TEAM, "runs-0"))
+    await bench.clock.advance(5)
+    assert "waits" in await placed(bench)

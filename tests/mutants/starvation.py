@@ -1,0 +1,104 @@
+"""Safeguards without which a gang never starts, or takes what another was promised."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+ASIDE = "tests/k8s_bridge/scheduling/test_set_aside.py"
+CHANGE = "tests/k8s_bridge/scheduling/test_neighbours_that_change.py"
+RELOCATION = "tests/k8s_bridge/relocation"
+
+STARVATION = (
+    Mutant(
+        "kept seats take their uplinks",
+        "the uplink that a preempting gang is about to use is given to another",
+        "k8s_bridge/relocation/reserved_seats.py",
+        "            one.bandwidth,\n",
+        "",
+        f"{RELOCATION}/test_seats_on_uplinks.py"
+        "::test_another_gang_does_not_take_the_uplink_meanwhile",
+    ),
+    Mutant(
+        "a second solve counts the uplinks of the first",
+        "two gangs of one cycle are given one uplink",
+        "k8s_bridge/relocation/backfill.py",
+        "for pod in once_placed(gangs[one.gang], one)]",
+        "for pod in once_placed(replace(gangs[one.gang], bandwidth=None), one)]",
+        f"{RELOCATION}/test_backfill.py::test_what_was_placed_first_keeps_its_uplinks",
+    ),
+    Mutant(
+        "a relocation that cannot be deleted is asked for later and later",
+        "a policy that forbids it is asked four times a second, for each",
+        "k8s_bridge/relocation/store.py",
+        "if one is None or not self._may_delete(gang):",
+        "if one is None:",
+        f"{RELOCATION}/test_undeletable.py::test_others_start_meanwhile",
+    ),
+    Mutant(
+        "a cycle asks once to delete a relocation",
+        "one Lease that the API does not let go stops scheduling for all",
+        "k8s_bridge/relocation/store.py",
+        "await self.records.delete_once(",
+        "await self.records.delete(",
+        f"{RELOCATION}/test_undeletable.py::test_others_start_meanwhile",
+    ),
+    Mutant(
+        "what others do to a gang does not change it",
+        "a gang that minds pods of others never starts while these come and go",
+        "k8s_bridge/scheduling/revalidate.py",
+        "in_itself(gang) != in_itself(gangs[placement.gang])",
+        "gang != gangs[placement.gang]",
+        f"{CHANGE}::test_it_starts_on_nodes_that_still_do",
+    ),
+    Mutant(
+        "nodes are held against what the gang may use now",
+        "a pod is bound beside one that it must not stand beside",
+        "k8s_bridge/scheduling/revalidate.py",
+        "_unfit_nodes(placement, gang or gangs[placement.gang], now)",
+        "_unfit_nodes(placement, gangs[placement.gang], now)",
+        f"{CHANGE}::test_a_node_that_does_no_more_is_not_taken",
+    ),
+    Mutant(
+        "set aside: gangs to which others do something",
+        "gangs that prefer to be near pods which come and go are the first of every batch",
+        "k8s_bridge/scheduling/set_aside.py",
+        "if gang is not None and in_itself(gang) == in_itself(before):",
+        "if gang is not None and gang == before:",
+        f"{CHANGE}::test_those_that_only_prefer_stay_aside",
+    ),
+    Mutant(
+        "a gang's own places use up none of its quota",
+        "a gang for which places are kept is refused a free node for a quota that it keeps itself",
+        "k8s_bridge/scheduling/cycle.py",
+        "more = kept.own_quota(free, plan) if kept else None",
+        "more = None",
+        f"{RELOCATION}/test_own_quota.py::test_another_node_becomes_free_first",
+    ),
+    Mutant(
+        "set aside: the part of a namespace is no part of others",
+        "urgent gangs that are no part of any batch keep lower ones from being looked at",
+        "k8s_bridge/scheduling/set_aside.py",
+        "if most is None or back[namespace] < (most + 1) // 2:",
+        "if True:",
+        f"{ASIDE}::test_room_of_a_namespace_that_is_used_up_is_no_room_of_others",
+    ),
+    Mutant(
+        "gangs are told in turn",
+        "of a long queue whose answers are made anew, the last are never told why they wait",
+        "k8s_bridge/reporting/conditions/pod_scheduled.py",
+        "        new.sort(key=lambda entry: (entry.gang not in untold_before, "
+        "entry.gang in before.gangs))\n",
+        "",
+        "tests/k8s_bridge/reporting/test_told_in_turn.py"
+        "::test_answers_that_are_made_anew_keep_none_untold",
+    ),
+    Mutant(
+        "a fruitless plan holds until a pod ends",
+        "the gang that waits alone is not planned when its room becomes free",
+        "k8s_bridge/scheduling/set_aside.py",
+        "            and batch.running == before.running\n",
+        "",
+        f"{ASIDE}::test_a_pod_that_ends_ends_a_fruitless_plan",
+    ),
+)
+"""Each was seen to happen before there was the safeguard, or to go unnoticed without it."""
