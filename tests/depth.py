@@ -51,6 +51,7 @@ start programs on the ports that these have by default."""
 FIRST = {
     "tests/simulation/test_seeds.py::test_seeds": 0,
     "tests/simulator/tuning/test_shutdown.py::test_workers_end_with_the_command": 1,
+    "tests/solver/batch/test_equals_brute_force.py::test_seeded_instances_by_their_relaxation": 2,
     "tests/solver/batch/test_equals_brute_force.py::test_seeded_instances": 3,
     "tests/solver/relocation/test_equals_brute_force.py::": 3,
     "tests/solver/relocation/test_limits_equal_brute_force.py::": 3,

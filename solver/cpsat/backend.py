@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import chain
 from typing import Any
 
 from ortools.sat.python.cp_model_helper import (
@@ -37,6 +39,9 @@ MANY_VARIABLES = 10_000
 
 CUT_ROUNDS = 3
 """Rounds of cuts at the root of a `deep` search: what is left of its relaxation is nearly whole."""
+
+RELAXATION_FAILURES = (ImportError, LookupError, MemoryError, RuntimeError, ValueError)
+"""What MathOpt and HiGHS raise where they have no answer: C++ errors arrive as some of these."""
 
 _BOUNDED = (CpSolverStatus.OPTIMAL, CpSolverStatus.FEASIBLE, CpSolverStatus.UNKNOWN)
 
@@ -190,9 +195,17 @@ class Relaxation:
 def relax(program: Program, costs: Sequence[int], seconds: float) -> Relaxation | None:
     """The best answer of a program whose variables may be fractions, by the simplex of HiGHS.
 
-    The same each time; `None` where none was found within `seconds`, or HiGHS refuses its numbers:
-    it takes none of 10^15 and more.
+    The same each time; `None` where none was found within `seconds`, HiGHS refuses its numbers (it
+    takes none of 10^15 and more), or it fails in any other way: the search does without.
     """
+    with suppress(*RELAXATION_FAILURES):
+        found = _simplex(program, costs, seconds)
+        if found is not None and all(map(math.isfinite, chain(found.values, found.prices))):
+            return found
+    return None
+
+
+def _simplex(program: Program, costs: Sequence[int], seconds: float) -> Relaxation | None:
     # Loaded here: only programs of large fabrics need it.
     from ortools.math_opt import (  # type: ignore[import-untyped]
         callback_pb2,
@@ -240,10 +253,10 @@ def relax(program: Program, costs: Sequence[int], seconds: float) -> Relaxation 
     if result.termination.reason != result_pb2.TERMINATION_REASON_OPTIMAL:
         return None
     found = result.solutions[0]
-    return Relaxation(
-        list(found.primal_solution.variable_values.values),
-        list(found.dual_solution.dual_values.values),
-    )
+    values = list(found.primal_solution.variable_values.values)
+    prices = list(found.dual_solution.dual_values.values)
+    complete = (len(values), len(prices)) == (program.size, len(program.rows))
+    return Relaxation(values, prices) if complete else None
 
 
 def _fill(matrix: Any, program: Program) -> None:

