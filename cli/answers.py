@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fourleaf.model.gang import Gang, GangKey
-    from fourleaf.model.plan import Placement, Plan, Waiting
+    from fourleaf.model.plan import Placement, Plan, PlanStatus, Waiting
     from fourleaf.model.snapshot import Snapshot
     from fourleaf.solver.explain.appraisal import Appraisal
 
@@ -41,3 +41,6 @@ class WhyAnswer:
     gang: Gang | None = None
     placement: Placement | None = None
     waiting: Waiting | None = None
+    status: PlanStatus | None = None
+    gap: float | None = None
+    """Status and gap of the plan that says so, where there is one."""

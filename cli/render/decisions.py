@@ -25,7 +25,7 @@ def decided(one: Decision, size: int) -> str:
         case DecidedBy.BETTER:
             return f"better there now: {term}"
         case DecidedBy.UNPROVEN:
-            return f"better there, plan not proven: {term}"
+            return f"better there, plan not proven best: {term}"
         case DecidedBy.LAW:
             return "may not stand there any more"
 

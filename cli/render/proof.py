@@ -19,15 +19,19 @@ def proof_line(plan: Plan) -> Text:
     facts = f"objective {plan.objective:,}"
     if plan.gap is not None:
         facts += f", bound {plan.bound:,}"
-    if plan.gap is None:
-        line = Text("valid, nothing proven (greedy): ", style="yellow")
-    elif plan.status is PlanStatus.OPTIMAL:
-        within = f"within {100 * plan.gap:.4f} % of the best" if plan.gap else "best"
-        line = Text(f"proven {within}: ", style="bold green")
-    else:
-        most = math.ceil(10**4 * plan.gap) / 100
-        line = Text(f"valid, at most {most:.2f} % from the best: ", style="yellow")
+    line = proven(plan.status, plan.gap).append(": ")
     return _completed(line, facts, plan, plan.seconds_build + plan.seconds_solve)
+
+
+def proven(status: PlanStatus, gap: float | None) -> Text:
+    """`proven best`, `proven within 0.0100 % of the best`, or what else is known of a plan."""
+    if gap is None:
+        return Text("valid, nothing proven (greedy)", style="yellow")
+    if status is PlanStatus.OPTIMAL:
+        within = f"within {100 * gap:.4f} % of the best" if gap else "best"
+        return Text(f"proven {within}", style="bold green")
+    most = math.ceil(10**4 * gap) / 100
+    return Text(f"valid, at most {most:.2f} % from the best", style="yellow")
 
 
 def relocation_line(plan: RepairPlan | DefragPlan, moves: int, proven: str) -> Text:

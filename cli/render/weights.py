@@ -59,6 +59,7 @@ def weights_view(spec: Spec) -> Iterator[RenderableType]:
         "added for every likely gang that could still start afterwards, times its GPUs and "
         "its share of the job mix",
     )
+    yield from _entry(f"solver.gap {spec.solver.gap}", _of_gap(spec.solver.gap))
 
 
 def weights_document(spec: Spec, source: str) -> dict[str, Any]:
@@ -86,7 +87,18 @@ def weights_document(spec: Spec, source: str) -> dict[str, Any]:
             "preferences": float(spec.penalties.preferences),
         },
         "fragmentation": float(spec.fragmentation.weight),
+        "gap": spec.solver.gap,
     }
+
+
+def _of_gap(gap: float) -> str:
+    if not gap:
+        return "OPTIMAL means that no places are worth more, whatever the size of the batch"
+    return (
+        f"OPTIMAL means that no places are worth more than those of the plan by over {100 * gap:g} "
+        "% of their points in a large batch, and by none in a small one; the plan says how much is "
+        "left"
+    )
 
 
 def _table(spec: Spec) -> Table:

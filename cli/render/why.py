@@ -12,6 +12,7 @@ from rich.text import Text
 from fourleaf.cli.render.gangs import asked
 from fourleaf.cli.render.glyphs import Glyphs
 from fourleaf.cli.render.layout import indented, plain_table
+from fourleaf.cli.render.proof import proven
 from fourleaf.cli.render.queue import age
 from fourleaf.cli.render.waiting import waiting_lines
 from fourleaf.cli.render.where import Where
@@ -44,6 +45,8 @@ def why_lines(
         yield indented(Text(facts, style="dim"))
         yield indented(Text(f"leaves: {leaves}"))
         yield indented(Text(f"nodes in rank order: {nodes}"))
+        if answer.status:
+            yield indented(Text("plan: ").append(proven(answer.status, answer.gap)))
     elif answer.waiting:
         head, *lines = waiting_lines([answer.waiting])
         yield head

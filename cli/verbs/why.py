@@ -114,6 +114,8 @@ def explained(snapshot: Snapshot, key: GangKey, plan: Plan | None) -> WhyAnswer:
         gang,
         next((one for one in placements if one.gang == key), None),
         next((one for one in waits if one.gang == key), None),
+        plan.status if plan else None,
+        plan.gap if plan else None,
     )
 
 
@@ -146,6 +148,7 @@ def document_of(answer: WhyAnswer) -> Document:
     }
     if answer.placement:
         document["wouldGoTo"] = [{"name": pod, "node": node} for pod, node in answer.placement.pods]
+        document["plan"] = {"status": answer.status, "gap": answer.gap}
     if answer.waiting:
         document["why"] = waiting_document(answer.waiting)
     return document

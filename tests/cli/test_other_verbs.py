@@ -228,6 +228,9 @@ def test_config_explain_shows_effective_weights(run: Run, write: Write) -> None:
     assert max(map(len, result.stdout.splitlines())) <= 80
     custom = CONFIG.replace("topologyAlignment", "power")
     assert "a custom term" in run("config", "explain", "-f", write("c.yaml", custom)).stdout
+    told = " ".join(result.stdout.split())
+    assert "solver.gap 0.0001 OPTIMAL means that no places are worth more" in told
+    assert "by over 0.01 % of their points in a large batch, and by none in a small one" in told
 
 
 def test_version_and_help(run: Run) -> None:

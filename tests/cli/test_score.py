@@ -135,7 +135,7 @@ def test_unknown_gangs_and_namespaces(run: Run) -> None:
         (Decision(DecidedBy.BETTER, -16, "power", -16), "better there now: power -0.001"),
         (
             Decision(DecidedBy.UNPROVEN, -16, "power", -16),
-            "better there, plan not proven: power -0.001",
+            "better there, plan not proven best: power -0.001",
         ),
         (Decision(DecidedBy.LAW, 0), "may not stand there any more"),
     ],
