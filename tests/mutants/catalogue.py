@@ -17,6 +17,7 @@ from tests.mutants.mutant import Mutant
 from tests.mutants.needless import NEEDLESS
 from tests.mutants.overlap import OVERLAP
 from tests.mutants.preferences import PREFERENCES
+from tests.mutants.proofs import PROOFS
 from tests.mutants.refused_evictions import REFUSED_EVICTIONS
 from tests.mutants.served import SERVED
 from tests.mutants.starvation import STARVATION
@@ -327,6 +328,7 @@ MUTANTS = (
     *NEEDLESS,
     *OVERLAP,
     *PREFERENCES,
+    *PROOFS,
     *REFUSED_EVICTIONS,
     *SERVED,
     *STARVATION,
