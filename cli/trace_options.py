@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-TraceName = Annotated[str | None, typer.Argument(help="kalos, philly or openb; kalos without it.")]
+TraceName = Annotated[
+    str | None, typer.Argument(help="bundled, kalos, philly, openb, or DIR of `record`.")
+]
 Duration = Annotated[
     int, typer.Option(metavar="SECONDS", min=1, help="Of gangs of a snapshot that state none.")
 ]

@@ -12,9 +12,13 @@ NAMESPACE = "trace"
 
 
 def gang_of(job: Job) -> Gang:
-    """The gang of a job: its own, else one role, created when it arrives; its duration known."""
+    """The gang of a job: its own, else one role, created when it arrives; its duration known.
+
+    What its own gang says of when it was created counts from its arrival.
+    """
     if job.gang is not None:
-        return replace(job.gang, duration=float(job.duration) or None)
+        created = job.arrival + job.gang.created
+        return replace(job.gang, created=created, duration=float(job.duration) or None)
     names = tuple(f"{job.name}-{i}" for i in range(job.pods))
     request = Resources(gpus=job.gpus, cpu=job.cpu, memory=job.memory, pods=1)
     return Gang(

@@ -34,7 +34,8 @@ class Job:
 
     `pods` pods ask for `gpus` GPUs each, `cpu` millicores and `memory` bytes. `share` is the
     part of its one GPU that a pod asked for, in thousandths; it holds the whole GPU here. Where
-    `gang` is given, it says what is asked for, and the other amounts are sums.
+    `gang` is given, it says what is asked for, and the other amounts are sums; it was created so
+    many seconds after the arrival as it says.
     """
 
     name: str
@@ -132,7 +133,7 @@ class Trace:
             case Sizes.NODE_PER_GPU:
                 said, per_pod = "a node for every GPU", 1
         jobs = tuple(
-            replace(job, pods=-(-job.size // per_pod), gpus=gpus, share=WHOLE)
+            replace(job, pods=-(-job.size // per_pod), gpus=gpus, share=WHOLE, gang=None)
             for job in self.jobs
             if job.size
         )

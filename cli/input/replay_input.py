@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from fourleaf.simulator.options import ReplayOptions
     from fourleaf.simulator.trace import Sizes, Trace
 
-FABRIC_OF = {"kalos": "lingjun", "philly": "regular:1000", "openb": "openb"}
-"""The fabric of a replay that names none."""
+FABRIC_OF = {"kalos": "lingjun", "philly": "regular:1000"}
+"""The fabric of a replay that names none; others bring a fabric of their own name."""
 
 
 def need_one_of(given: Sequence[str], known: Sequence[str], option: str) -> None:
@@ -27,6 +27,16 @@ def need_one_of(given: Sequence[str], known: Sequence[str], option: str) -> None
     for name in given:
         if name not in known:
             raise typer.BadParameter(f"'{name}'; there are {', '.join(known)}", param_hint=option)
+
+
+def need_trace(name: str) -> None:
+    """A usage error where `name` is neither a trace nor a path."""
+    from fourleaf.simulator.readers.catalogue import TRACES, is_trace
+
+    if not is_trace(name):
+        known = ", ".join(TRACES)
+        said = f"'{name}'; there are {known}, and folders of `fourleaf record`"
+        raise typer.BadParameter(said, param_hint="TRACE")
 
 
 def need_none(**given: object) -> None:
@@ -40,12 +50,12 @@ def need_none(**given: object) -> None:
 
 def fabric_of(trace: str, name: str | None) -> Fabric:
     """The fabric to replay on. Raises `BadInput` where its data is missing."""
-    from fourleaf.simulator.readers.catalogue import TRACES, fabric
+    from fourleaf.simulator.readers.catalogue import fabric
     from fourleaf.simulator.readers.folder import NoData
 
-    need_one_of([trace], list(TRACES), "TRACE")
+    need_trace(trace)
     try:
-        return fabric(name or FABRIC_OF[trace])
+        return fabric(name or FABRIC_OF.get(trace, trace))
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--fabric") from error
     except NoData as error:
@@ -56,13 +66,13 @@ def trace_of(
     name: str, days: int | None, sizes: Sizes, load: float | None, ground: Fabric
 ) -> Trace:
     """The jobs to replay. Raises `BadInput` where their file is missing."""
-    from fourleaf.simulator.readers.catalogue import TRACES
+    from fourleaf.simulator.readers import catalogue
     from fourleaf.simulator.readers.folder import NoData
     from fourleaf.simulator.trace import DAY
 
     nodes = [node.allocatable.gpus for node in ground.nodes.values()]
     try:
-        trace = TRACES[name]()
+        trace = catalogue.trace(name)
     except NoData as error:
         raise _refused(error) from error
     if days is not None:

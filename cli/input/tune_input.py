@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fourleaf.cli.bad_input import bad_input
-from fourleaf.cli.input.replay_input import FABRIC_OF, need_one_of, read_config
+from fourleaf.cli.input.replay_input import FABRIC_OF, need_one_of, need_trace, read_config
 
 if TYPE_CHECKING:
     from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.problems import BadInput
     from fourleaf.simulator.tuning.task import TuningTask
 
-USUAL = "kalos"
+USUAL = "bundled"
 """The trace where none is named."""
 
 
 def settled(config: str | None, slack: int | None, **told: Any) -> TuningTask:
     """The task that the options name, every name checked. Raises `BadInput` and usage errors."""
-    from fourleaf.simulator.readers.catalogue import TRACES
     from fourleaf.simulator.trace import Sizes
     from fourleaf.simulator.tuning import knobs, objectives
     from fourleaf.simulator.tuning.task import TuningTask
@@ -31,11 +30,11 @@ def settled(config: str | None, slack: int | None, **told: Any) -> TuningTask:
     if told["snapshots"]:
         _need_snapshots_alone(told)
     told["trace"] = told["trace"] or USUAL
-    need_one_of([told["trace"]], list(TRACES), "TRACE")
+    need_trace(told["trace"])
     need_one_of([told["sizes"]], list(Sizes), "--sizes")
     need_one_of(told["objectives"], list(objectives.OBJECTIVES), "--objective")
     need_one_of(told["knobs"], list(knobs.KNOBS), "--knob")
-    told["fabric"] = told["fabric"] or FABRIC_OF[told["trace"]]
+    told["fabric"] = told["fabric"] or FABRIC_OF.get(told["trace"], told["trace"])
     _need_fabric(told["fabric"])
     told["objectives"] = tuple(dict.fromkeys(told["objectives"])) or objectives.USUAL
     told["knobs"] = tuple(dict.fromkeys(told["knobs"])) or knobs.USUAL

@@ -1,4 +1,4 @@
-"""`fourleaf replay`: a public trace in virtual time on a fabric, policy beside policy."""
+"""`fourleaf replay`: a trace in virtual time on a fabric, policy beside policy."""
 
 from __future__ import annotations
 
@@ -89,9 +89,11 @@ def replay(
 ) -> None:
     """Replay a trace under one policy or several, and compare what comes of it.
 
-    Public traces are read from the folder that the environment variable TOPOLOGY_DATA_DIR names,
-    with the files that docs/replay.md lists; without it, from shared/data beside the checkout.
-    The same command gives the same figures, whatever the machine, as long as no cycle is unproven.
+    Without TRACE it is one of 64 nodes that is part of the package. DIR of `fourleaf record` is a
+    trace of your own. Public traces are read from the folder that the environment variable
+    TOPOLOGY_DATA_DIR names, with the files that docs/replay.md lists; without it, from shared/data
+    beside the checkout. The same command gives the same figures, whatever the machine, as long as
+    no cycle is unproven.
 
     Exit code: 0 replayed, 2 bad input.
     """
@@ -118,7 +120,7 @@ def replay(
         need_none(TRACE=trace, fabric=fabric, load=load, days=days, sizes=sizes)
         jobs, ground, base = snapshot_of(files, duration)
     else:
-        name = trace or "kalos"
+        name = trace or "bundled"
         ground, base = fabric_of(name, fabric), None
         jobs = trace_of(name, days, Sizes(sizes or Sizes.ASKED), load, ground)
     options = ReplayOptions(

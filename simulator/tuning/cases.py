@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.readers import open_paths, read
-from fourleaf.simulator.readers.catalogue import TRACES, fabric
+from fourleaf.simulator.readers.catalogue import fabric
+from fourleaf.simulator.readers.catalogue import trace as trace_named
 from fourleaf.simulator.readers.snapshot import trace_of
 from fourleaf.simulator.trace import DAY, Trace
 from fourleaf.simulator.tuning.task import TuningTask
@@ -50,7 +51,7 @@ def split_of(task: TuningTask) -> Split:
 def _of_trace(task: TuningTask) -> Split:
     ground = fabric(task.fabric)
     gpus = [node.allocatable.gpus for node in ground.nodes.values()]
-    trace = TRACES[task.trace]()
+    trace = trace_named(task.trace)
     if task.days is not None:
         trace = trace.busiest(task.days * DAY)
     trace = trace.sized(task.sizes, max(gpus))

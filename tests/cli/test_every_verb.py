@@ -35,7 +35,7 @@ ALL: dict[tuple[str, ...], Callable[..., Any]] = {
     **{(name,): verb for name, verb in VERBS.items()},
     **NESTED,
 }
-SILENT = {("run",), ("webhook",), ("agent",), ("dashboard",), ("demo",), ("snapshot",)}
+SILENT = {("run",), ("webhook",), ("agent",), ("dashboard",), ("demo",), ("snapshot",), ("record",)}
 """They run until they are stopped, or write files: `snapshot` to the one that `-o` names."""
 
 RESULTS: dict[tuple[str, ...], int] = {

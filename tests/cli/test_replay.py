@@ -88,7 +88,7 @@ def test_a_config_changes_the_replay(tmp_path: Path) -> None:
     ("args", "words"),
     [
         (["replay", "philly", "--policy", "best"], "there are cpsat, greedy"),
-        (["replay", "phily"], "there are kalos, philly, openb"),
+        (["replay", "phily"], "there are bundled, kalos, philly, openb, and folders"),
         (["replay", "philly", "--fabric", "ring"], "'ring' is no fabric"),
         (["replay", "philly", "--recovery", "hope"], "there are repair, patch, restart"),
         (["replay", "philly", "--sizes", "half"], "there are asked, whole-nodes, node-per-gpu"),

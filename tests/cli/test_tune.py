@@ -115,7 +115,7 @@ def test_nothing_better_is_written_where_that_is_asked_for() -> None:
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["tune", "phily"], ["there are kalos, philly, openb"]),
+        (["tune", "phily"], ["there are bundled, kalos, philly, openb, and folders"]),
         (["tune", "--objective", "speed"], ["there are allocation, largest-wait"]),
         (["tune", "--knob", "solver.seed"], [f"there are {', '.join(list(KNOBS)[:2])}"]),
         (["tune", "--held-out", "1.5"], ["--held-out"]),
