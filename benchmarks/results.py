@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from benchmarks.verdicts import NoFigure, with_verdicts
+
 RESULTS = Path(__file__).parent / "RESULTS.md"
 INTRO = """# Results
 
@@ -74,6 +76,15 @@ def write_section(name: str, title: str, body: str) -> None:
         text = before + section + after
     else:
         text = text.rstrip() + "\n\n" + section + "\n"
+    _write(text)
+
+
+def _write(text: str) -> None:
+    """Write the results with the verdicts on top; where a figure of these is gone, say so."""
+    try:
+        text = with_verdicts(text)
+    except NoFigure as error:
+        sys.stderr.write(f"the verdicts stay as they were: {error}; see benchmarks/verdicts.py\n")
     RESULTS.write_text(text)
 
 
@@ -89,4 +100,4 @@ def amend_section(name: str, change: Callable[[str], str]) -> None:
     before, rest = text.split(start, 1)
     section, after = rest.split(end, 1)
     title, told, body = section.strip("\n").split("\n\n", 2)
-    RESULTS.write_text(f"{before}{start}\n{title}\n\n{told}\n\n{change(body)}\n{end}{after}")
+    _write(f"{before}{start}\n{title}\n\n{told}\n\n{change(body)}\n{end}{after}")
