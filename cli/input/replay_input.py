@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from fourleaf.model.fabric import Fabric
     from fourleaf.model.problems import BadInput
     from fourleaf.simulator.options import ReplayOptions
+    from fourleaf.simulator.readers.expected_ends import ExpectedDurations
     from fourleaf.simulator.trace import Sizes, Trace
 
 FABRIC_OF = {"kalos": "lingjun", "philly": "regular:1000"}
@@ -85,6 +87,18 @@ def trace_of(
             said = f"{error} with the {len(trace.jobs)} gangs of '{name}'; try a smaller load"
             raise typer.BadParameter(said, param_hint="--load") from error
     return trace
+
+
+def durations_of(path: Path) -> ExpectedDurations:
+    """How long gangs ran by the recording at `path`. Raises `BadInput`."""
+    from fourleaf.simulator.readers.expected_ends import ExpectedDurations
+    from fourleaf.simulator.readers.folder import NoData
+    from fourleaf.simulator.readers.recorded import recording
+
+    try:
+        return ExpectedDurations(recording(path))
+    except NoData as error:
+        raise _refused(error) from error
 
 
 def need_fitting(asked: Sequence[ReplayOptions]) -> None:

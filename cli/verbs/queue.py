@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from operator import itemgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.input.files import moment, need_terms, reading_of
+from fourleaf.cli.input.replay_input import durations_of
 from fourleaf.cli.logs import log_to_stderr
 from fourleaf.cli.options import (
     Answer,
@@ -27,7 +29,7 @@ from fourleaf.cli.options import (
     Server,
     Watch,
 )
-from fourleaf.cli.output.console import EXIT_OK
+from fourleaf.cli.output.console import EXIT_OK, err
 from fourleaf.cli.output.documents import Document, tell
 from fourleaf.cli.output.progress import Progress
 from fourleaf.cli.output.watch import WatchedAnswer, need_anew, present
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from fourleaf.model.gang import GangKey
     from fourleaf.model.readers import InputReading
     from fourleaf.model.start import Start
+    from fourleaf.simulator.readers.expected_ends import ExpectedDurations
     from fourleaf.solver.process.client import SolverClient
 
 Look = tuple[list[Document], float]
@@ -56,6 +59,10 @@ def queue(
     start: Annotated[
         bool, typer.Option("--start", help="Say when each could start if no new gang came.")
     ] = False,
+    recording: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Durations of those that state none, as `record` saw."),
+    ] = None,
     now: Now = None,
     watch: Watch = False,
     interval: Interval = 5.0,
@@ -64,17 +71,20 @@ def queue(
 
     Why each waits is what the scheduler has written into the conditions of its pods. When it
     could start follows from how long the pods that run are expected to: their annotation
-    topology.scheduler/expected-duration, else their activeDeadlineSeconds.
+    topology.scheduler/expected-duration, else their activeDeadlineSeconds. With --recording, gangs
+    that state neither may run as long as most of their namespace and size did before.
 
     Exit code: 0 the queue was read, 2 it cannot be.
     """
     if server and (start or files):
         raise typer.BadParameter("goes with neither --start nor -f", param_hint="--server")
+    if recording is not None and not start:
+        raise typer.BadParameter("goes with --start", param_hint="--recording")
     if namespace and all_namespaces:
         raise typer.BadParameter("goes with no -n", param_hint="--all-namespaces")
     need_anew(files, watch)
     reach = ClusterAccess(kubeconfig, context, scheduler_namespace)
-    with _looking(reach, files, moment(now), start) as look_there:
+    with _looking(reach, files, moment(now), start, recording) as look_there:
 
         def look() -> Look:
             entries, at = (_from_server(server), time.time()) if server else look_there()
@@ -95,11 +105,16 @@ def _from_server(server: str) -> list[Document]:
 
 @contextmanager
 def _looking(
-    reach: ClusterAccess, files: list[str] | None, now: float | None, start: bool
+    reach: ClusterAccess,
+    files: list[str] | None,
+    now: float | None,
+    start: bool,
+    recording: Path | None,
 ) -> Iterator[Callable[[], Look]]:
     """A look at the queue of a cluster, or of files, with one solver process for all looks."""
     with ExitStack() as stack:
         client: SolverClient | None = None
+        known = None if recording is None else durations_of(recording)
         if start:
             from fourleaf.solver.forecast.ask import asking_client
 
@@ -108,17 +123,24 @@ def _looking(
 
         def look() -> Look:
             reading = reading_of(reach, files, now)
-            starts = None if client is None else _starts(client, reading)
+            starts = None if client is None else _starts(client, reading, known)
             return waiting(reading, starts), reading.snapshot.now
 
         yield look
 
 
-def _starts(client: SolverClient, reading: InputReading) -> dict[GangKey, Start]:
+def _starts(
+    client: SolverClient, reading: InputReading, known: ExpectedDurations | None
+) -> dict[GangKey, Start]:
     from fourleaf.solver.forecast.ask import ask_starts
 
     need_terms(reading.snapshot.config, reading.config_source, client.extensions_in_force())
     snapshot = replace(reading.snapshot, standing=reading.standing((), True))
+    if known is not None:
+        from fourleaf.simulator.readers.expected_ends import with_expected_ends
+
+        snapshot, count = with_expected_ends(snapshot, known)
+        err().print(f"{count} gangs that state no duration may run as long as those recorded")
     with Progress("looking ahead"):
         client.wait_until_ready()
         return ask_starts(client, snapshot)
