@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fourleaf.simulator.readers.folder import NoData
+from fourleaf.simulator.readers.recorded import fabric_of, recording
 from tests.controlplane.api import Api, ApiError
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import Fleet, create_fleet
 from tests.controlplane.plane import ControlPlane
+from tests.controlplane.processes import Process
 from tests.controlplane.waiting import eventually
 from tests.e2e.accounts import DASHBOARD, RBAC, SCHEDULER, account, install, uninstall
 from tests.e2e.attacks import pod
@@ -26,8 +30,9 @@ APISERVER_FLAGS = NATIVE_GROUPS
 class Stage:
     """A gang of four that runs, another that has to wait, and a dashboard that looks on."""
 
-    def __init__(self, plane: Plane, api: Api, board: Board, namespace: str) -> None:
+    def __init__(self, plane: Plane, api: Api, board: Board, namespace: str, looker: Path) -> None:
         self.plane, self.api, self.board, self.namespace = plane, api, board, namespace
+        self.looker = looker
 
 
 def gang(name: str, size: int) -> list[dict[str, Any]]:
@@ -63,7 +68,7 @@ def stage(module_control_plane: Plane, tmp_path_factory: pytest.TempPathFactory)
             eventually(lambda: all(map(holds, api.get(pods)["items"])), "all are bound")
             for body in gang("waits", 8):
                 api.create(pods, body)
-            yield Stage(plane, api, board, namespace)
+            yield Stage(plane, api, board, namespace, looker)
         uninstall(api, made)
 
 
@@ -95,6 +100,32 @@ def test_the_queue_says_what_the_scheduler_said(stage: Stage) -> None:
     (entry,) = eventually(told, "both the scheduler and the search have said it", timeout=120.0)
     assert (entry["name"], entry["pods"], entry["gpus"]) == ("waits", 8, 64)
     assert entry["start"]["waitsFor"] == [f"{stage.namespace}/runs"]
+
+
+def test_its_account_may_record(stage: Stage, tmp_path: Path) -> None:
+    """`fourleaf record` needs no other rights: it sees who runs and who waits."""
+    main = "from fourleaf.cli.main import main; main()"
+    command = [sys.executable, "-c", main, "record", str(tmp_path / "trace"), "--interval", "0.5"]
+    command += ["--kubeconfig", str(stage.looker), "--scheduler-namespace", "kube-system"]
+    recorder = Process("fourleaf record", command, tmp_path / "record.log")
+
+    def seen() -> dict[str, tuple[int, bool]]:
+        try:
+            found = recording(tmp_path / "trace").gangs.values()
+        except NoData:
+            return {}
+        return {
+            one.key.name: (sum(role.pods for role in one.shape.roles), one.has_run)
+            for one in found
+            if one.key.namespace == stage.namespace
+        }
+
+    recorder.start()
+    try:
+        eventually(lambda: seen() == {"runs": (4, True), "waits": (8, False)}, "both are recorded")
+    finally:
+        recorder.stop()
+    assert len(fabric_of(recording(tmp_path / "trace")).nodes) == 8
 
 
 def test_a_gang_with_its_lease_and_its_events(stage: Stage) -> None:
