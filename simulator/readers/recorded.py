@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from fourleaf.model.fabric import Fabric, Leaf
-from fourleaf.model.gang import Gang, GangKey, Role
+from fourleaf.model.gang import MOST_MEMBERS, Gang, GangKey, Role
 from fourleaf.model.node import Node
 from fourleaf.model.topology import natural_key
 from fourleaf.simulator.readers.folder import NoData
@@ -158,7 +158,7 @@ def trace_of(found: Recording, name: str) -> Trace:
     """The gangs of a recording, those that ran or waited when it began arriving at its start.
 
     A gang that had not ended runs for as long as it said, or as it was seen to. Those that were
-    never seen to run, and said nothing, are left out.
+    never seen to run, and said nothing, are left out, and so is what is too large for a gang.
     """
     began = found.began or 0.0
     jobs: list[Job] = []
@@ -166,7 +166,7 @@ def trace_of(found: Recording, name: str) -> Trace:
     left_out = unended = 0
     for one in found.gangs.values():
         seconds = _seconds(one, found.at)
-        if seconds is None:
+        if seconds is None or sum(role.pods for role in one.shape.roles) > MOST_MEMBERS:
             left_out += 1
             continue
         unended += one.why is None or one.unseen
@@ -182,7 +182,7 @@ def _source(found: Recording, jobs: int, unended: int, left_out: int) -> str:
     if unended:
         said.append(f"{unended} of unknown end run as long as they said or were seen to")
     if left_out:
-        said.append(f"{left_out} that never ran and said no duration are left out")
+        said.append(f"{left_out} left out, which never ran and said no duration, or are too large")
     if found.failures:
         rate = found.failures / (days * len(found.nodes)) * 1000
         said.append(f"nodes failed {found.failures} times, {rate:.1f} per 1000 node-days")
@@ -224,13 +224,16 @@ def _job(one: RecordedGang, name: str, arrival: int, seconds: int) -> Job:
 def fabric_of(found: Recording) -> Fabric:
     """The nodes that were there at the end, all ready, under the leaves of then."""
     told = found.leaves
-    leaves: list[Leaf] = []
-    for name, spine, uplink in () if told is None else told.leaves:
-        nodes = [_node(one, spine) for one in found.nodes.values() if one.leaf == name]
-        nodes.sort(key=lambda node: natural_key(node.name))
-        leaves += [Leaf(name, spine, tuple(nodes), uplink)] if nodes else []
     if told is None:
         return Fabric(())
+    under: dict[str, list[NodeLine]] = defaultdict(list)
+    for line in sorted(found.nodes.values(), key=lambda line: natural_key(line.name)):
+        under[line.leaf].append(line)
+    leaves: list[Leaf] = []
+    for name, spine, uplink in told.leaves:
+        # A leaf that is named twice has its nodes once.
+        nodes = tuple(_node(line, spine) for line in under.pop(name, ()))
+        leaves += [Leaf(name, spine, nodes, uplink)] if nodes else []
     unlabelled = frozenset(told.unlabelled) & found.nodes.keys()
     return Fabric(tuple(leaves), told.adjacency, _edges(told.edges, leaves), unlabelled)
 

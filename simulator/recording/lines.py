@@ -21,8 +21,13 @@ from fourleaf.model.resources import Resources
 FORMAT = 1
 """The format of the lines; another one is refused, with the advice to use a newer version."""
 
-Moment = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=0, le=1 << 62)]
+MOST = (1 << 62) - 1
+"""The largest amount in a line; more is written as this."""
+MOST_SECONDS = 1e12
+"""The latest moment and the longest duration; tenants state durations as they like."""
+
+Moment = Annotated[float, Field(ge=0, le=MOST_SECONDS)]
+Count = Annotated[int, Field(ge=0, le=MOST)]
 
 
 class RecordedState(StrEnum):
@@ -47,6 +52,11 @@ class StopReason(StrEnum):
     WAITS = "waits"
 
 
+def bounded(amount: int) -> int:
+    """`amount` as a line can hold it."""
+    return max(0, min(amount, MOST))
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -64,11 +74,11 @@ class Amounts(_Part):
     def of(cls, amount: Resources) -> Amounts:
         """The same without demands of single devices."""
         return cls(
-            gpus=amount.gpus,
-            cpu=amount.cpu,
-            memory=amount.memory,
-            pods=amount.pods,
-            extra=amount.extra,
+            gpus=bounded(amount.gpus),
+            cpu=None if amount.cpu is None else bounded(amount.cpu),
+            memory=None if amount.memory is None else bounded(amount.memory),
+            pods=bounded(amount.pods),
+            extra=tuple((name, bounded(count)) for name, count in amount.extra),
         )
 
     @property
@@ -89,7 +99,7 @@ class GangShape(_Part):
     """What a gang asks for; see `Gang`."""
 
     roles: tuple[RoleShape, ...]
-    priority: int = 0
+    priority: Annotated[int, Field(ge=-(1 << 31), lt=1 << 31)] = 0
     strategy: Strategy = Strategy.BALANCED
     policy: TopologyPolicy = TopologyPolicy.REQUIRED
     preferred_domain: str | None = None
@@ -97,7 +107,7 @@ class GangShape(_Part):
     bandwidth: Count | None = None
     one_per_node: bool = False
     preempts: bool = True
-    duration: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    duration: Annotated[float, Field(gt=0, le=MOST_SECONDS)] | None = None
 
 
 class HeadLine(_Part):

@@ -13,12 +13,14 @@ from fourleaf.model.resources import Resources
 from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from fourleaf.simulator.recording.lines import (
+    MOST_SECONDS,
     Amounts,
     GangShape,
     LeavesLine,
     NodeLine,
     RecordedState,
     RoleShape,
+    bounded,
 )
 
 Phases = Mapping[tuple[str, str], str]
@@ -90,7 +92,7 @@ def _of_pods(pods: Sequence[RunningPod], at: float) -> SeenGang:
             for request, found in roles.items()
         ),
         priority=max(pod.priority for pod in pods),
-        bandwidth=pods[0].bandwidth,
+        bandwidth=None if pods[0].bandwidth is None else bounded(pods[0].bandwidth),
     )
     return SeenGang(shape, at, tuple((pod.name, pod.node) for pod in pods))
 
@@ -111,15 +113,18 @@ def _shape(gang: Gang) -> GangShape:
         policy=gang.policy,
         preferred_domain=gang.preferred_domain,
         latency_sensitive=gang.latency_sensitive,
-        bandwidth=gang.bandwidth,
+        bandwidth=None if gang.bandwidth is None else bounded(gang.bandwidth),
         one_per_node=gang.one_per_node,
         preempts=gang.preempts,
-        duration=gang.duration or None,
+        duration=min(gang.duration, MOST_SECONDS) if gang.duration else None,
     )
 
 
 def _leaves(fabric: Fabric, at: float) -> LeavesLine:
-    leaves = tuple((leaf.name, leaf.spine, leaf.uplink) for leaf in fabric.leaves)
+    leaves = tuple(
+        (leaf.name, leaf.spine, None if leaf.uplink is None else bounded(leaf.uplink))
+        for leaf in fabric.leaves
+    )
     return LeavesLine(
         at=at,
         adjacency=fabric.adjacency,
@@ -140,7 +145,7 @@ def _node(node: Node, at: float) -> NodeLine:
         leaf=node.leaf,
         offer=Amounts.of(node.allocatable),
         product=node.product,
-        bandwidth=node.bandwidth,
+        bandwidth=None if node.bandwidth is None else bounded(node.bandwidth),
         labels=dict(node.labels),
         taints=node.taints,
     )

@@ -18,7 +18,7 @@ from fourleaf.model.readers.text import yaml as strict_yaml
 from fourleaf.model.readers.text.json import BadText
 from fourleaf.model.topology_import.check import check_description
 from fourleaf.model.topology_import.formats import read_description
-from fourleaf.simulator.readers import kalos, openb_pods, philly
+from fourleaf.simulator.readers import kalos, openb_pods, philly, recorded
 from fourleaf.simulator.readers.folder import VARIABLE, NoData
 from fourleaf.simulator.trace import Trace
 from tests.fuzz.law import Reader
@@ -56,7 +56,28 @@ def _trace(file: str, trace: Callable[[], Trace]) -> Callable[[bytes], tuple[str
     return of_bytes
 
 
+def _recording(data: bytes) -> tuple[str, ...]:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "trace-000001.jsonl").write_bytes(data)
+        found = recorded.recording(Path(folder))
+    recorded.trace_of(found, "fuzzed")
+    recorded.fabric_of(found)
+    return ()
+
+
+_LINES = b"""\
+{"line":"head","format":1,"at":9.0}
+{"line":"leaves","at":9.0,"adjacency":"explicit","edges":[["a","a"]],"leaves":[["a","s",100]]}
+{"line":"node","at":9.0,"name":"n","leaf":"a","offer":{"gpus":8,"cpu":null},"labels":{"a":"b"}}
+{"line":"gang","at":9.5,"gang":0,"namespace":"ml","name":"g","created":9.0,"shape":{"roles":[{"pods":2,\
+"request":{"gpus":4,"extra":[["x/y",1]]},"constraint":{"selector":[["a","b"]]}}],"duration":60.0}}
+{"line":"run","at":10.0,"gang":0,"nodes":["n","n"]}
+{"line":"state","at":11.0,"node":"n","state":"notReady"}
+{"line":"stop","at":12.0,"gang":0,"why":"failed"}
+{"line":"seen","at":13.0}
+"""
 _TRACES = {
+    "recording": (_recording, _LINES),
     "kalos": (
         _trace(kalos.FILE, kalos.trace),
         b"job_id,arrival_time,num_iteration,gpu_workers,gpu_per_worker,cpu_per_gpu_worker\n"

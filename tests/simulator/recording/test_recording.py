@@ -124,7 +124,7 @@ def test_a_restart_goes_on(tmp_path: Path) -> None:
     trace = again.trace()
     assert jobs(trace) == {"ml/stays": (0, 500, 8), "ml/goes": (0, 10, 8)}
     assert "1 of unknown end" in trace.source
-    assert "1 that never ran" in trace.source
+    assert "1 left out" in trace.source
 
 
 def test_files_are_bounded_and_read_without_those_before(tmp_path: Path) -> None:
