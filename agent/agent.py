@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import structlog
 
@@ -28,6 +28,7 @@ from fourleaf.k8s_bridge.reporting.recorder.write_queue import QueueLimits as La
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.randomness import chance
+from fourleaf.model.crds.discovered_topology import DiscoveredTopology
 
 ROUND_SECONDS = 15.0
 """Seconds between two rounds."""
@@ -61,7 +62,7 @@ class Round:
 
 
 class Agent:
-    """Looks after one node. `read` gives the devices as they are now."""
+    """Looks after one node. `read` gives its devices as they are, `discover` where it stands."""
 
     def __init__(
         self,
@@ -70,10 +71,12 @@ class Agent:
         read: Callable[[], Awaitable[Reading]],
         setting: AgentSettings,
         metrics: AgentMetrics,
+        discover: Callable[[], Awaitable[DiscoveredTopology | None]] | None = None,
     ) -> None:
         self._cluster = cluster
         self._clock = clock
         self._read = read
+        self._discover = discover
         self._setting = setting
         self._metrics = metrics
         self._grants = Grants()
@@ -123,6 +126,8 @@ class Agent:
         """Read, compare and publish. Errors of the cluster are counted and told, not raised."""
         # 1. What is there.
         reading = carried_over(self._before, await self._read())
+        if self._discover is not None and reading.topology is None:
+            reading = replace(reading, topology=await self._discover())
         self._before = reading
         self._metrics.read(reading)
         looked_at = examined(reading)

@@ -58,6 +58,7 @@ def _made(
         gpus=known_to_the_kubelet(reading.gpus, node.most),
         links=list(reading.links),
         processes=list(reading.processes),
+        topology=reading.topology,
         conditions=conditions(reading, examined.faults, mismatches, standing, now),
     )
 

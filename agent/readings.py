@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from fourleaf.model.crds.discovered_topology import DiscoveredTopology
 from fourleaf.model.crds.node_status import Gpu, Link, Process
 
 
@@ -22,7 +23,7 @@ class Reading:
 
     `source` is nvml, amdsmi or file. Links name the lower device first, each pair once, unless
     a person wrote them. Processes without a pod have an empty `pod_uid`. Where none is `expected`,
-    no device is no fault.
+    no device is no fault. `topology` is where the node stands, None where nothing tells.
     """
 
     source: str
@@ -32,6 +33,7 @@ class Reading:
     processes: tuple[Process, ...] = ()
     fault: Fault | None = None
     expected: bool = True
+    topology: DiscoveredTopology | None = None
 
 
 class DeviceReader(Protocol):

@@ -1,10 +1,12 @@
-"""Readings by a driver that may hang."""
+"""Readings by what may hang: a driver, a file of a host, a service."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import threading
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
 import structlog
 
@@ -15,35 +17,75 @@ UNKNOWN = "unknown"
 READING_SECONDS = 30.0
 """Seconds that a reading may take; eight devices take a fraction of one."""
 
+_Answer = TypeVar("_Answer")
 
-class PatientReader:
-    """Reads in a thread and waits for it no longer than `patience` seconds.
 
-    A driver that hangs is not called again before it has answered. Its thread does not keep the
-    process from ending. What the reader raises becomes a fault.
+class TimedCall(Generic[_Answer]):
+    """Calls `work`, which raises nothing, in a thread and waits no longer than `patience` seconds.
+
+    Work that hangs is not called again before it has answered. Its thread does not keep the process
+    from ending.
     """
 
-    def __init__(self, reader: DeviceReader, patience: float = READING_SECONDS) -> None:
-        self._reader = reader
+    def __init__(self, work: Callable[[], _Answer], patience: float) -> None:
+        self._work = work
         self._patience = patience
-        self._pending: asyncio.Future[Reading] | None = None
-        self._last = Reading("")
+        self._pending: asyncio.Future[_Answer] | None = None
 
-    async def read(self) -> Reading:
-        """The devices, or a fault where the driver does not answer in time."""
+    @property
+    def hangs(self) -> bool:
+        """Whether an answer is awaited."""
+        return self._pending is not None
+
+    async def answer(self, otherwise: _Answer) -> _Answer:
+        """What the work gives, `otherwise` where it does not in time."""
         if self._pending is None:
             self._pending = self._begin()
         done, _ = await asyncio.wait({self._pending}, timeout=self._patience)
         if not done:
-            message = f"the driver has not answered within {self._patience:g} s; reboot the node"
-            return Reading(self._last.source or UNKNOWN, fault=Fault("DriverHangs", message))
+            return otherwise
         self._pending = None
-        self._last = done.pop().result()
-        return self._last
+        return done.pop().result()
+
+    def _begin(self) -> asyncio.Future[_Answer]:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[_Answer] = loop.create_future()
+
+        def settle(given: _Answer) -> None:
+            if not answer.done():
+                answer.set_result(given)
+
+        def work() -> None:
+            given = self._work()
+            # The process may be ending, and this is not waited for any more.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(settle, given)
+
+        threading.Thread(target=work, name="devices", daemon=True).start()
+        return answer
+
+
+class PatientReader:
+    """Reads devices by a `TimedCall`. What the reader raises becomes a fault."""
+
+    def __init__(self, reader: DeviceReader, patience: float = READING_SECONDS) -> None:
+        self._reader = reader
+        self._patience = patience
+        self._call = TimedCall(self._attempt, patience)
+        self._last = Reading("")
+
+    async def read(self) -> Reading:
+        """The devices, or a fault where the driver does not answer in time."""
+        message = f"the driver has not answered within {self._patience:g} s; reboot the node"
+        source = self._last.source or UNKNOWN
+        found = await self._call.answer(Reading(source, fault=Fault("DriverHangs", message)))
+        if not self._call.hangs:
+            self._last = found
+        return found
 
     def close(self) -> None:
         """Close the reader, unless its driver hangs."""
-        if self._pending is None:
+        if not self._call.hangs:
             self._reader.close()
 
     def _attempt(self) -> Reading:
@@ -54,20 +96,3 @@ class PatientReader:
             said = f"the devices cannot be read: {type(error).__name__}: {error}"
             message = clipped(" ".join(said.split()))
             return Reading(self._last.source or UNKNOWN, fault=Fault("ReaderFailed", message))
-
-    def _begin(self) -> asyncio.Future[Reading]:
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Reading] = loop.create_future()
-
-        def settle(reading: Reading) -> None:
-            if not answer.done():
-                answer.set_result(reading)
-
-        def work() -> None:
-            reading = self._attempt()
-            # The process may be ending, and this is not waited for any more.
-            with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(settle, reading)
-
-        threading.Thread(target=work, name="devices", daemon=True).start()
-        return answer

@@ -98,6 +98,16 @@ def equal_presets(labels: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
     return tuple(name for name, n in fit.items() if n == most)
 
 
+def labels_decide(
+    config: Topology, levels: Levels | None, labels: Sequence[Mapping[str, str]]
+) -> bool:
+    """Whether nodes with these `labels` name leaves by `levels`, and not mere pools."""
+    if levels is None or not _carrying(levels.leaf, labels):
+        return False
+    chosen = bool(config.levels) or config.preset is not None
+    return chosen or equal_presets(labels)[0] not in COARSE_PRESETS
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where one node stands by its labels; "" where a label is absent."""

@@ -19,7 +19,7 @@ from fourleaf.model.readers.text.sources import documents, fault, open_paths
 
 SOURCE = "file"
 KIND = "GpuNodeStatus"
-_OURS = ("format", "source", "driverVersion", "gpus", "links", "processes")
+_OURS = ("format", "source", "driverVersion", "gpus", "links", "processes", "topology")
 _MOST_PROBLEMS = 3
 """Problems that a condition has room for."""
 
@@ -82,6 +82,7 @@ def _read(name: str, document: Any) -> Reading:
         tuple(devices.gpus),
         tuple(devices.links),
         tuple(devices.processes),
+        topology=devices.topology,
     )
 
 

@@ -67,7 +67,7 @@ def _undecided(value: str, message: str) -> Exception:
 
 def refuse_to_prune(described: Description) -> None:
     """Raise `BadInput` where `described` lacks nodes that it names: their labels would go."""
-    from fourleaf.model.topology_import.findings_text import sentence
+    from fourleaf.model.readers.topology.findings_text import sentence
 
     if described.cut_off is None:
         return

@@ -10,8 +10,8 @@ from fourleaf.cli.output.console import err, show, write
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from fourleaf.model.readers.topology.findings import Finding
     from fourleaf.model.topology_import.description import Description
-    from fourleaf.model.topology_import.findings import Finding
     from fourleaf.model.topology_import.host_names import Match
 
 HOSTLIST_WIDTH = 120
@@ -53,7 +53,7 @@ def fabric_document(
 
 def finding_list(found: Sequence[Finding]) -> list[dict[str, Any]]:
     """Findings as data, with their sentence and advice."""
-    from fourleaf.model.topology_import.findings_text import advice, sentence
+    from fourleaf.model.readers.topology.findings_text import advice, sentence
 
     return [
         {
@@ -105,7 +105,7 @@ def finding_lines(found: Sequence[Finding]) -> Iterator[RenderableType]:
     """Each finding, and what to do about it."""
     from rich.text import Text
 
-    from fourleaf.model.topology_import.findings_text import advice, sentence
+    from fourleaf.model.readers.topology.findings_text import advice, sentence
 
     for one in found:
         word = "note" if one.is_note else "finding"

@@ -37,20 +37,26 @@ def description_of(path: str, wanted: SourceFormat | None, flat: bool = False) -
     )
 
 
-def live_inventory(reach: ClusterAccess) -> Inventory:
-    """The nodes of the cluster and the scheduler's config. Raises `BadInput`."""
+def live_inventory(reach: ClusterAccess, discovered: bool = False) -> Inventory:
+    """The nodes of the cluster and the scheduler's config. Raises `BadInput`.
+
+    With `discovered` also what agents tell of the nodes.
+    """
     from fourleaf.model.readers import Source
 
-    objects = reach.ask(lambda cluster: read_objects(cluster, reach))
+    objects = reach.ask(lambda cluster: read_objects(cluster, reach, discovered))
     return _inventory([Source(CLUSTER, objects=objects)])
 
 
 def live_description(reach: ClusterAccess) -> Description:
-    """The fabric as the scheduler reads it from the labels of the cluster. Raises `BadInput`."""
+    """The fabric as the scheduler reads it, from labels and what agents discovered.
+
+    Raises `BadInput`.
+    """
     from fourleaf.model.readers import Source
     from fourleaf.model.topology_import.kubernetes import read_kubernetes
 
-    return read_kubernetes(Source(reach.name), live_inventory(reach), flat=True)
+    return read_kubernetes(Source(reach.name), live_inventory(reach, discovered=True), flat=True)
 
 
 def nodes_of(where: str, reach: ClusterAccess) -> list[ClusterNode]:
@@ -88,15 +94,24 @@ def _inventory(sources: Sequence[Source]) -> Inventory:
     return inventory
 
 
-async def read_objects(cluster: Cluster, reach: ClusterAccess) -> list[Body]:
-    """All nodes of `cluster`, and the scheduler's config where there is one. Raises `BadInput`."""
-    from fourleaf.k8s_bridge.cluster.errors import ClusterError
-    from fourleaf.k8s_bridge.cluster.kinds import NODES
+async def read_objects(
+    cluster: Cluster, reach: ClusterAccess, discovered: bool = False
+) -> list[Body]:
+    """All nodes of `cluster`, and the scheduler's config where there is one. Raises `BadInput`.
+
+    With `discovered` also what agents tell of the nodes.
+    """
+    from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
+    from fourleaf.k8s_bridge.cluster.kinds import GPU_NODE_STATUSES, NODES
     from fourleaf.model.problems import BadInput
 
-    try:
-        listing = await cluster.list(NODES)
-    except ClusterError as error:
-        raise BadInput([refused(error, reach.name, "list", NODES)]) from error
-    config = await config_objects(cluster, reach.name, await reach.home(cluster))
-    return typed(NODES, listing.items) + config
+    found: list[Body] = []
+    for kind in (NODES, GPU_NODE_STATUSES) if discovered else (NODES,):
+        try:
+            found += typed(kind, (await cluster.list(kind)).items)
+        except NotFound:
+            # Without its CRD there is no agent.
+            continue
+        except ClusterError as error:
+            raise BadInput([refused(error, reach.name, "list", kind)]) from error
+    return found + await config_objects(cluster, reach.name, await reach.home(cluster))

@@ -24,8 +24,8 @@ from fourleaf.cli.topology.options import (
 )
 
 if TYPE_CHECKING:
+    from fourleaf.model.readers.topology.findings import Finding
     from fourleaf.model.topology_import.description import Description
-    from fourleaf.model.topology_import.findings import Finding
     from fourleaf.model.topology_import.host_names import Match
 
 app = typer.Typer(help="Import, check and apply descriptions of the fabric.", no_args_is_help=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,6 +20,7 @@ from fourleaf.cli.output.documents import write_document
 
 if TYPE_CHECKING:
     from fourleaf.agent.agent import Agent
+    from fourleaf.agent.discovery.select_sources import DiscoverySettings
     from fourleaf.agent.metrics import AgentMetrics
     from fourleaf.agent.readings import DeviceReader
     from fourleaf.agent.timed_reader import PatientReader
@@ -39,6 +40,16 @@ class From(StrEnum):
     FILE = "file"
 
 
+class AskedCloud(StrEnum):
+    """Whose metadata tells where a node stands."""
+
+    NONE = "none"
+    AKS = "aks"
+    EKS = "eks"
+    GKE = "gke"
+    OCI = "oci"
+
+
 class InventoryFormat(StrEnum):
     """How the inventory is printed."""
 
@@ -48,7 +59,10 @@ class InventoryFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AgentOptions:
-    """Which node is looked after, how often, and where the agent connects and listens."""
+    """Which node is looked after, how often, and where the agent connects and listens.
+
+    `discovery` says by what its place in the fabric is found, None for not at all.
+    """
 
     node: str
     interval: float
@@ -57,6 +71,7 @@ class AgentOptions:
     host: str
     port: int
     health: Address | None
+    discovery: DiscoverySettings | None
 
 
 def agent(
@@ -78,6 +93,22 @@ def agent(
     interval: Annotated[
         float, typer.Option(min=1.0, max=60.0, metavar="SECONDS", help="Between two readings.")
     ] = 15.0,
+    discover: Annotated[
+        bool, typer.Option("--discover", help="Find out where the node stands in its fabric.")
+    ] = False,
+    host_files: Annotated[
+        Path,
+        typer.Option(
+            metavar="FOLDER",
+            help="With --discover: where the host writes lldp.json, ibnetdiscover.txt, ibstat.txt.",
+        ),
+    ] = Path("/run/fourleaf"),
+    sysfs: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="With --discover: where the host's /sys is.")
+    ] = Path("/sys"),
+    cloud: Annotated[
+        AskedCloud, typer.Option(help="With --discover: whose metadata is asked, too.")
+    ] = AskedCloud.NONE,
     listen: Annotated[
         str, typer.Option(metavar="HOST:PORT", help="Where probes and metrics are served.")
     ] = "127.0.0.1:8082",
@@ -88,8 +119,8 @@ def agent(
     """Publish the devices of this node and how they are, until stopped.
 
     It writes only what has changed, and compares what runs with what was granted. To see the
-    processes of pods it has to see those of the host. LOG_LEVEL is DEBUG, INFO, WARNING or
-    ERROR.
+    processes of pods it has to see those of the host. With --discover it publishes as well where
+    the node stands in its fabric. LOG_LEVEL is DEBUG, INFO, WARNING or ERROR.
 
     Exit code: 0 stopped, or published with --once; 1 with --once: the inventory cannot be
     relied on, or a pod uses what it was not granted; 2 bad options, or not published.
@@ -105,14 +136,21 @@ def agent(
     allow_more_open_files()
     set_up_logs()
     reader = reader_for(SourceName(chosen.value), from_file)
+    discovery = _discovery(node_name or "", host_files, sysfs, cloud) if discover else None
     if output is not None:
-        raise typer.Exit(_print(reader, node_name or "", output))
+        raise typer.Exit(_print(reader, node_name or "", output, discovery))
     if not node_name:
         raise typer.BadParameter(
             "names no node: give it, or set NODE_NAME", param_hint="--node-name"
         )
     setting = AgentOptions(
-        node_name, interval, kubeconfig, context, *address(listen), health_address(health_listen)
+        node_name,
+        interval,
+        kubeconfig,
+        context,
+        *address(listen),
+        health_address(health_listen),
+        discovery,
     )
     patient = PatientReader(reader)
     try:
@@ -135,16 +173,30 @@ def _source(source: From, file: Path | None) -> From:
     return From.FILE if file is not None else source
 
 
-def _print(reader: DeviceReader, node: str, output: InventoryFormat) -> int:
+def _discovery(node: str, files: Path, sysfs: Path, cloud: AskedCloud) -> DiscoverySettings:
+    from fourleaf.agent.discovery.select_sources import Cloud, DiscoverySettings
+
+    return DiscoverySettings(node, files, sysfs, Cloud(cloud.value))
+
+
+def _print(
+    reader: DeviceReader, node: str, output: InventoryFormat, discovery: DiscoverySettings | None
+) -> int:
     """Print one reading as the object that would be published; the exit code."""
     import time
 
+    from fourleaf.agent.discovery.discover import Discovery
+    from fourleaf.agent.discovery.select_sources import sources_of
     from fourleaf.agent.inventory import inventory
     from fourleaf.agent.inventory_consistency import examined
     from fourleaf.agent.node import NodeIdentity, own_boot_id
 
-    looked_at = examined(reader.read())
+    reading = reader.read()
     reader.close()
+    if discovery is not None and reading.topology is None:
+        found = Discovery(sources_of(discovery), time.monotonic).read()
+        reading = replace(reading, topology=found)
+    looked_at = examined(reading)
     identity = NodeIdentity(node, "", own_boot_id())
     devices = inventory(identity, looked_at, None, None, time.time())
     document = {
@@ -187,6 +239,9 @@ async def _agent(
     setting: AgentOptions, patient: PatientReader
 ) -> AsyncIterator[tuple[Agent, AgentMetrics, LiveCluster]]:
     from fourleaf.agent import agent as room
+    from fourleaf.agent.discovery.discover import Discovery
+    from fourleaf.agent.discovery.select_sources import sources_of
+    from fourleaf.agent.discovery.timed_discovery import TimedDiscovery
     from fourleaf.agent.metrics import AgentMetrics
     from fourleaf.agent.node import own_boot_id
     from fourleaf.k8s_bridge.runtime.clock import SystemClock
@@ -195,4 +250,9 @@ async def _agent(
     metrics = AgentMetrics(clock)
     async with connected(setting.kubeconfig, setting.context) as cluster:
         of_node = room.AgentSettings(setting.node, setting.interval, own_boot_id())
-        yield room.Agent(cluster, clock, patient.read, of_node, metrics), metrics, cluster
+        discover = None
+        if setting.discovery is not None:
+            found = Discovery(sources_of(setting.discovery), clock.monotonic)
+            discover = TimedDiscovery(found, clock).read
+        made = room.Agent(cluster, clock, patient.read, of_node, metrics, discover)
+        yield made, metrics, cluster

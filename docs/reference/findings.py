@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from docs.reference.markdown import code, table
+from fourleaf.model.readers.topology.findings import NOTES, Finding, FindingKind
+from fourleaf.model.readers.topology.findings_text import advice, meaning
 from fourleaf.model.topology_import.check import SMALL_GANG
-from fourleaf.model.topology_import.findings import NOTES, Finding, FindingKind
-from fourleaf.model.topology_import.findings_text import advice, meaning
 
 FILE = "findings.md"
 

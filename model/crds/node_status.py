@@ -8,6 +8,7 @@ from pydantic import Field
 
 from fourleaf.model.crds.api import ApiPart, Condition, Number
 from fourleaf.model.crds.claim import MOST_DEVICES
+from fourleaf.model.crds.discovered_topology import DiscoveredTopology
 
 FORMAT = 1
 """The format of an inventory that this version writes and reads."""
@@ -66,6 +67,7 @@ class NodeDevices(ApiPart):
     gpus: list[Gpu] = Field(default_factory=list, max_length=MOST_DEVICES)
     links: list[Link] = Field(default_factory=list, max_length=65536)
     processes: list[Process] = Field(default_factory=list, max_length=4096)
+    topology: DiscoveredTopology | None = None
     conditions: list[Condition] = Field(default_factory=list, max_length=16)
 
 

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
+from fourleaf.model.readers.topology.findings import NOTES, Finding, FindingKind, finding
 from fourleaf.model.topology import natural_key
 from fourleaf.model.topology_import.description import Description
-from fourleaf.model.topology_import.findings import NOTES, Finding, FindingKind, finding
 
 SMALL_GANG = 4
 """Nodes of the gang that `LEAF_TOO_SMALL` is about."""

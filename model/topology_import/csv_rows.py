@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import csv
 
+from fourleaf.model.readers.topology.findings import FindingKind, finding
 from fourleaf.model.topology_import.description import (
     Description,
     DescriptionFormat,
     Position,
     in_order,
 )
-from fourleaf.model.topology_import.findings import FindingKind, finding
 from fourleaf.model.topology_import.text import MAX_NODES, Text
 
 COLUMNS = {

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from fourleaf.model.readers.topology.findings import Finding, FindingKind
 from fourleaf.model.topology import natural_key
-from fourleaf.model.topology_import.findings import Finding, FindingKind
 
 
 class DescriptionFormat(StrEnum):

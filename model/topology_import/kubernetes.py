@@ -16,12 +16,14 @@ from fourleaf.model.readers.config import read_config
 from fourleaf.model.readers.objects.inventory import Inventory
 from fourleaf.model.readers.objects.manifest import Manifest
 from fourleaf.model.readers.text.sources import Source
+from fourleaf.model.readers.topology.findings import Finding, FindingKind, finding
 from fourleaf.model.topology import (
     ONLY_SPINE,
     Levels,
     TopologyError,
     choose_levels,
     equal_presets,
+    labels_decide,
     levels_of,
     place_of,
 )
@@ -32,7 +34,7 @@ from fourleaf.model.topology_import.description import (
     Position,
     in_order,
 )
-from fourleaf.model.topology_import.findings import Finding, FindingKind, finding
+from fourleaf.model.topology_import.discovered import found_by_agents, with_discovered
 
 KUEUE = "kueue.x-k8s.io"
 _ACCELERATORS = (
@@ -66,7 +68,11 @@ def read_kubernetes(source: Source, inventory: Inventory, flat: bool = False) ->
     spined = any(levels.spine and one.labels.get(levels.spine) for one in nodes)
     if levels.spine and not spined:
         levels = Levels(levels.leaf)
-    found = described(source.name, nodes, levels, {one.name for one in with_gpus})
+    names = {one.name for one in with_gpus}
+    decide = bool(stated) or labels_decide(config, levels, [one.labels for one in with_gpus])
+    found = with_discovered(
+        described(source.name, nodes, levels, names), found_by_agents(inventory), names, decide
+    )
     found = replace(found, findings=_as_used(found.findings, config, not found.positions))
     detected = not stated and not config.levels and config.preset is None
     presets = equal_presets([one.labels for one in with_gpus]) if detected else ()

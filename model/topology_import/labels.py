@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 
 from fourleaf.model.config.topology_presets import COARSE_PRESETS, PLAIN, PRESETS
+from fourleaf.model.readers.topology.label_values import label_value
 from fourleaf.model.topology import Levels, levels_of, natural_key
 from fourleaf.model.topology_import.cluster_nodes import ClusterNode
 from fourleaf.model.topology_import.description import Position
 
 WRITABLE = (PLAIN, "topograph", "nvidia-legacy")
 """Presets whose labels are ours to write; those of clouds belong to the cloud."""
-_VALUE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
-_NOT_VALUE = re.compile(r"[^A-Za-z0-9_.-]+")
-
-
-def label_value(name: str) -> str:
-    """`name` as the value of a label: as it stands where that is one, else told apart by a hash."""
-    if _VALUE.fullmatch(name):
-        return name
-    plain = _NOT_VALUE.sub("-", name)[:50].strip("-_.") or "x"
-    return f"{plain}-{sha256(name.encode()).hexdigest()[:8]}"
 
 
 _CLOUDS = frozenset(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from fourleaf.model.readers.topology.findings import Finding, FindingKind
+from fourleaf.model.readers.topology.switch_groups import Unions, group_names, grouped
 from fourleaf.model.topology import natural_key
 from fourleaf.model.topology_import.description import Position, in_order
-from fourleaf.model.topology_import.findings import Finding, FindingKind
-from fourleaf.model.topology_import.switch_groups import Unions, group_names, grouped
 
 LEVELS_KEPT = 2
 """Levels above the leaves that a position names: spine and core."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fourleaf.model.topology_import.findings import Finding, FindingKind, finding
+from fourleaf.model.readers.topology.findings import Finding, FindingKind, finding
 
 
 class LeafMembers:

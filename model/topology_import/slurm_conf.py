@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from fourleaf.model.readers.topology.findings import Finding, FindingKind
 from fourleaf.model.topology_import.description import Description, DescriptionFormat
-from fourleaf.model.topology_import.findings import Finding, FindingKind
 from fourleaf.model.topology_import.switch_tree import Tree
 from fourleaf.model.topology_import.text import Text
 

@@ -6,9 +6,9 @@ else the first that is not flat.
 
 from __future__ import annotations
 
+from fourleaf.model.readers.topology.findings import Finding, FindingKind
 from fourleaf.model.topology_import.description import Description, DescriptionFormat
 from fourleaf.model.topology_import.document_fields import Body, documents, items, mapping, string
-from fourleaf.model.topology_import.findings import Finding, FindingKind
 from fourleaf.model.topology_import.switch_tree import Tree
 from fourleaf.model.topology_import.text import Text
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from fourleaf.model.readers.topology.findings import Finding, FindingKind, finding
+from fourleaf.model.readers.topology.switch_groups import in_circle
 from fourleaf.model.topology_import.description import Description, DescriptionFormat
-from fourleaf.model.topology_import.findings import Finding, FindingKind, finding
 from fourleaf.model.topology_import.hostlist import BadHostlist, expand
 from fourleaf.model.topology_import.layers import Layers
 from fourleaf.model.topology_import.leaf_members import LeafMembers
-from fourleaf.model.topology_import.switch_groups import in_circle
 from fourleaf.model.topology_import.text import MAX_NODES, Text
 
 NODES = "Nodes"

@@ -12,12 +12,12 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from fourleaf.model.readers.topology.switch_groups import in_circle
 from fourleaf.model.topology import natural_key
 from fourleaf.model.topology_import.description import Description, DescriptionFormat
 from fourleaf.model.topology_import.document_fields import Body, documents, items, mapping, string
 from fourleaf.model.topology_import.layers import Layers
 from fourleaf.model.topology_import.leaf_members import LeafMembers
-from fourleaf.model.topology_import.switch_groups import in_circle
 from fourleaf.model.topology_import.switch_tree import Tree
 from fourleaf.model.topology_import.text import Text
 

@@ -26,6 +26,7 @@ from fourleaf.model.problems import BadInput
 from fourleaf.model.topology_import.cluster_nodes import ClusterNode
 from fourleaf.model.topology_import.labels import difference, preset_levels
 from tests.cli.conftest import Run
+from tests.model.readers.topology.made import status, topology
 from tests.model.topology_import.made import rails
 
 Write = Callable[[str, str], Path]
@@ -96,6 +97,25 @@ def test_check_ends_with_0_or_3(run: Run, write: Write) -> None:
     assert set(kinds) == {"UnevenLeaves", "LeafTooSmall"}
     assert kinds["LeafTooSmall"]["names"] == ["l2 (3)"]
     assert document["nodes"] == 7
+
+
+def test_check_tells_what_agents_discovered(run: Run, write: Write) -> None:
+    """Leaves by switches are a note; a switch with nodes of two labelled leaves is a finding."""
+    seen = {"n1": "x", "n2": "x", "n3": "y", "n4": "y", "n5": "y"}
+    told = [status(name, topology(switch)) for name, switch in seen.items()]
+
+    def check(labels: dict[str, str]) -> dict[str, list[str]]:
+        nodes = [node(name, **({LEAF: labels[name]} if name in labels else {})) for name in seen]
+        whole = {"apiVersion": "v1", "kind": "List", "items": [*nodes, *told]}
+        shown = run("topology", "check", write("nodes.json", json.dumps(whole)), "-o", "json")
+        document = json.loads(shown.stdout)
+        assert document["nodes"] == 5
+        return {one["kind"]: one["names"] for one in document["findings"]}
+
+    assert check({}) == {"LeavesDiscovered": ["lldp"], "UnevenLeaves": ["x (2)"]}
+    by_label = check({"n1": "a", "n3": "a", "n4": "b", "n2": "a"} | {"n5": "b"})
+    assert by_label["SwitchInTwoLeaves"] == ["y (a and b)"]
+    assert check({"n1": "a", "n3": "b", "n4": "b"})["NodeDiscovered"] == ["n2", "n5"]
 
 
 def test_hosts_are_matched_with_nodes(run: Run, write: Write) -> None:

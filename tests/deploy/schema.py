@@ -15,6 +15,7 @@ from tests.deploy.shapes import LABEL, SHAPES, SUBDOMAIN, Schema, optional, text
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 CHOICES = {
+    "agent.discovery.cloud": ("none", "aks", "eks", "gke", "oci"),
     "agent.source": ("auto", "nvml", "amdsmi", "file"),
     "policies.refuseBindings": ("enforcedNamespaces", "allNamespaces"),
     "image.pullPolicy": ("Always", "IfNotPresent", "Never"),
@@ -24,6 +25,7 @@ CHOICES = {
     "webhook.issuer.kind": ("Issuer", "ClusterIssuer"),
 }
 PATTERNS: dict[str, Schema] = {
+    "agent.discovery.hostFiles": optional("/.*"),
     "agent.driverPath": optional("/.*"),
     "agent.inventoryConfigMap": optional(SUBDOMAIN),
     "agent.namespace": text(LABEL),

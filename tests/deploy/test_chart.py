@@ -176,6 +176,7 @@ def test_the_config_of_the_values_is_the_one_in_force() -> None:
         ("imagePullSecrets={a}", "/imagePullSecrets/0"),
         ("agent.intervalSeconds=0", "intervalSeconds"),
         ("agent.source=file", "agent.inventoryConfigMap"),
+        ("agent.discovery.cloud=azure", "cloud"),
         ("agent.namespace=default", "agent.namespace"),
         ("config.batch.sizes=3", "sizes"),
         ("config.batch.size=0", "size"),
@@ -287,6 +288,35 @@ def test_an_agent_without_amd_is_not_privileged() -> None:
     assert spec["hostPID"] is True
     assert spec["securityContext"]["runAsNonRoot"] is True
     assert "privileged" not in spec["containers"][0]["securityContext"]
+
+
+def test_what_an_agent_reads_of_the_fabric_is_mounted_for_reading() -> None:
+    """By default a folder of the host; /sys, a cloud and its network where asked; else nothing."""
+
+    def agent(*values: str) -> tuple[Body, dict[str, str], list[str]]:
+        objects = made(*(f"--set=agent.discovery.{one}" for one in values))
+        spec = templates(objects)["fourleaf-agent"]
+        (container,) = spec["containers"]
+        mounts = {one["name"] for one in container["volumeMounts"] if one.get("readOnly")}
+        hosts = {
+            one["name"]: one["hostPath"]["path"] for one in spec["volumes"] if "hostPath" in one
+        }
+        assert hosts.keys() <= mounts
+        (policy,) = of(objects, "NetworkPolicy", "fourleaf-agent")
+        spec["egress"] = policy["spec"]["egress"]
+        return spec, hosts, [one for one in container["args"] if one.startswith("--")]
+
+    spec, hosts, args = agent()
+    assert hosts == {"host-files": "/run/fourleaf"}
+    assert {"--discover", "--cloud=none", "--host-files=/host/files"} <= set(args)
+    assert (spec.get("hostNetwork"), len(spec["egress"])) == (None, 1)
+    spec, hosts, args = agent("hostSysfs=true", "cloud=eks", "hostNetwork=true", "hostFiles=")
+    assert hosts == {"host-sys": "/sys"}
+    assert {"--sysfs=/host/sys", "--cloud=eks"} <= set(args)
+    assert spec["hostNetwork"] is True
+    assert spec["egress"][1]["to"] == [{"ipBlock": {"cidr": "169.254.169.254/32"}}]
+    spec, hosts, args = agent("enabled=false", "cloud=oci")
+    assert (hosts, "--discover" in args, len(spec["egress"])) == ({}, False, 1)
 
 
 def test_kinds_are_upgraded_and_outlive_the_release() -> None:

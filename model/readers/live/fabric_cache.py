@@ -38,16 +38,16 @@ class _Known:
         return () if self.read.manifest.broken else self.read.node.device_names
 
     def says_the_same_as(self, other: _Known) -> bool:
-        return self.read.node == other.read.node and self._names_as_many_gpus_as(other)
+        return self.read.node == other.read.node and self._is_found_like(other)
 
     def stands_like(self, other: _Known) -> bool:
         """Whether the fabric looks the same with either, but for who may use the node."""
-        return same_but_for_use(self.read.node, other.read.node) and self._names_as_many_gpus_as(
-            other
-        )
+        return same_but_for_use(self.read.node, other.read.node) and self._is_found_like(other)
 
-    def _names_as_many_gpus_as(self, other: _Known) -> bool:
-        mine, theirs = ((one.gpu_name, one.announced) for one in (self.read, other.read))
+    def _is_found_like(self, other: _Known) -> bool:
+        mine, theirs = (
+            (one.gpu_name, one.announced, one.discovered) for one in (self.read, other.read)
+        )
         return (
             mine == theirs
             and self.read.devices.says_the_same_as(other.read.devices)

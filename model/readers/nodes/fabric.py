@@ -11,6 +11,7 @@ from fourleaf.model.fabric import Fabric
 from fourleaf.model.node import GPU_SOURCE_LABEL, Node
 from fourleaf.model.quantity import mbits
 from fourleaf.model.readers.config import ConfigRead
+from fourleaf.model.readers.nodes.discovered import warn_of_discovered, with_discovered
 from fourleaf.model.readers.nodes.node_status import doubt_twins
 from fourleaf.model.readers.nodes.nodes import (
     NodeRead,
@@ -19,6 +20,7 @@ from fourleaf.model.readers.nodes.nodes import (
 )
 from fourleaf.model.readers.objects.lookup import LABEL_ADVICE, is_label
 from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.topology.standing import DiscoveredStanding
 from fourleaf.model.topology import (
     ONLY_LEAF,
     ONLY_SPINE,
@@ -49,12 +51,12 @@ def read_fabric(report: Report, nodes: Sequence[NodeRead], read: ConfigRead) -> 
     on_gpus = [one for one in nodes if one.node.allocatable.gpus > 0]
     levels = _levels(report, [one.node.labels for one in on_gpus or nodes], read)
     mixed = mixed_gpu_sources(nodes)
-    standing = _standing(nodes, levels)
+    standing, discovered = with_discovered(nodes, _standing(nodes, levels), levels, read)
     apart = [one for one, place in standing if place is None]
     refuses = topology.unlabelled == "refuse"
     if apart:
         flat = len(apart) == len(standing)
-        _warn_of(report, apart, levels, read, flat)
+        _warn_of(report, apart, levels, read, flat, discovered)
         standing = [(one, _ONLY) for one in apart] if flat else standing
         if refuses:
             refused = {one.node.name for one in apart}
@@ -75,6 +77,8 @@ def read_fabric(report: Report, nodes: Sequence[NodeRead], read: ConfigRead) -> 
         *((none, nameless) if refuses else (nameless, none)),
     )
     _check_names(report, fabric, read)
+    placed_in = {one.node.name: names[place][0] for one, place in standing if place}
+    warn_of_discovered(report, nodes, discovered, placed_in, read)
     return fabric
 
 
@@ -121,10 +125,18 @@ def _label(levels: Levels | None, one: NodeRead) -> str:
 
 
 def _warn_of(
-    report: Report, apart: Sequence[NodeRead], levels: Levels | None, read: ConfigRead, flat: bool
+    report: Report,
+    apart: Sequence[NodeRead],
+    levels: Levels | None,
+    read: ConfigRead,
+    flat: bool,
+    discovered: DiscoveredStanding,
 ) -> None:
     """Say of nodes that name no leaf how they are used all the same, or that they are not."""
     label = _label(levels, apart[0])
+    lacks = f"without the label {label}"
+    if discovered.decides:
+        lacks = f"which {discovered.spotted.source} does not place"
     refuses = read.config.spec.topology.unlabelled == "refuse"
     advice = LABEL_THEM
     if flat:
@@ -135,9 +147,9 @@ def _warn_of(
     else:
         some = ", ".join(one.node.name for one in apart[:MOST_NAMES])
         more = f" and {len(apart) - MOST_NAMES:,} more" if len(apart) > MOST_NAMES else ""
-        message = f"finds no leaf of {some}{more}, without the label {label}, so each stands apart"
+        message = f"finds no leaf of {some}{more}, {lacks}, so each stands apart"
         if refuses:
-            message = f"refuses {some}{more}, without the label {label}: no pods go there"
+            message = f"refuses {some}{more}, {lacks}: no pods go there"
     if refuses:
         advice = f"{LABEL_THEM[:-1]}, or set spec.topology.unlabelled to isolate."
     read.warn(report, "spec.topology", None, message, advice)

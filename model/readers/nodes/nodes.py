@@ -26,6 +26,7 @@ from fourleaf.model.readers.objects.amounts import (
 from fourleaf.model.readers.objects.annotations import BANDWIDTH, PREFIX, field_of
 from fourleaf.model.readers.objects.lookup import Objects
 from fourleaf.model.readers.objects.manifest import Body, Manifest
+from fourleaf.model.readers.topology.found import Found, found_in
 from fourleaf.model.resources import with_extra
 
 FAILURE_RATE = PREFIX + "failure-rate"
@@ -43,7 +44,8 @@ class NodeRead:
     """A node decoded but not yet under its leaf.
 
     `mapped` are the devices that device maps name there, as bits: they count where neither a device
-    plugin has `announced` any nor an inventory names them.
+    plugin has `announced` any nor an inventory names them. `discovered` is what its agent found
+    about where it stands.
     """
 
     manifest: Manifest
@@ -52,6 +54,7 @@ class NodeRead:
     devices: DevicesRead = field(default_factory=DevicesRead)
     announced: bool = True
     mapped: int = 0
+    discovered: Found | None = None
 
     @property
     def silent(self) -> bool:
@@ -104,6 +107,21 @@ def read_node(
     Where devices are `claimable`, those are the GPUs that it has; `beside` are devices beside them,
     `limits` of the volumes that it can attach.
     """
+    read = _read(manifest, spec, inventory, claimable, beside, limits)
+    if inventory is not None:
+        uid = str(manifest.mapping(manifest.body.get("metadata"), "metadata").get("uid", ""))
+        read.discovered = found_in(inventory.body.get("status"), uid)
+    return read
+
+
+def _read(
+    manifest: Manifest,
+    spec: Spec,
+    inventory: Manifest | None,
+    claimable: Claimable | None,
+    beside: Offer,
+    limits: Limits,
+) -> NodeRead:
     body = manifest.body
     metadata = manifest.mapping(body.get("metadata"), "metadata")
     labels = manifest.strings(metadata.get("labels"), "metadata.labels")

@@ -6,10 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fourleaf.model.topology import natural_key
 from fourleaf.model.topology_import.ib.names import AGGREGATION, host_of
 from fourleaf.model.topology_import.ib.records import DeviceKind, IbDevice
-from fourleaf.model.topology_import.switch_groups import Unions, group_names
 
 
 @dataclass(frozen=True)
@@ -91,36 +89,3 @@ def _levels(neighbours: Mapping[str, set[str]], carried: Mapping[str, int]) -> d
         edge = {up for one in edge for up in neighbours[one] if up in neighbours} - level.keys()
         level.update(dict.fromkeys(edge, depth))
     return level
-
-
-def rail_units(wires: Wires) -> dict[str, tuple[str, ...]]:
-    """First switch of each unit -> the leaf switches (GUIDs) that share most of their hosts.
-
-    In a rail-optimised fabric the adapters of a host go to as many leaf switches; those
-    switches are one unit. Two switches belong together where more than half of the hosts of
-    the one with fewer are on the other as well, so a cable in the wrong place merges nothing.
-    """
-    on: Counter[str] = Counter(switch for own in wires.hosts.values() for switch in own)
-    both: Counter[tuple[str, str]] = Counter()
-    for own in wires.hosts.values():
-        order = sorted(own)
-        both.update((one, other) for i, one in enumerate(order) for other in order[i + 1 :])
-    unions = Unions()
-    for (one, other), shared in both.items():
-        if 2 * shared > min(on[one], on[other]):
-            unions.join(one, other)
-    found: dict[object, list[str]] = {}
-    for switch in sorted(on, key=natural_key):
-        found.setdefault(unions.root(switch), []).append(switch)
-    return {switches[0]: tuple(switches) for switches in found.values()}
-
-
-def named_units(
-    units: Mapping[str, tuple[str, ...]], names: Mapping[str, str]
-) -> dict[str, tuple[str, ...]]:
-    """Unit name -> GUIDs of its leaf switches."""
-    every = [
-        tuple(sorted(group, key=lambda one: natural_key(names[one]))) for group in units.values()
-    ]
-    called = group_names([[names[one] for one in group] for group in every])
-    return dict(zip(called, every, strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fourleaf.model.topology_import.findings import Finding, FindingKind, finding
+from fourleaf.model.readers.topology.findings import Finding, FindingKind, finding
 from fourleaf.model.topology_import.ib.names import titled_host
 from fourleaf.model.topology_import.ib.records import IbDevice
 

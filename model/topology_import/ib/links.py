@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from fourleaf.model.topology_import.findings import Finding, FindingKind, finding
+from fourleaf.model.readers.topology.findings import Finding, FindingKind, finding
 from fourleaf.model.topology_import.ib.cabling import Wires
 from fourleaf.model.topology_import.ib.names import AGGREGATION, host_of
 from fourleaf.model.topology_import.ib.records import DeviceKind, IbDevice, Port

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from fourleaf.model.readers.topology.findings import Finding, FindingKind, finding
+from fourleaf.model.readers.topology.findings_text import advice, sentence
+from fourleaf.model.readers.topology.rails import named_units, rail_units, unit_of_hosts
 from fourleaf.model.topology_import.description import Description, DescriptionFormat, ScalableUnit
-from fourleaf.model.topology_import.findings import Finding, FindingKind, finding
-from fourleaf.model.topology_import.findings_text import advice, sentence
-from fourleaf.model.topology_import.ib.cabling import Wires, named_units, rail_units, wires_of
+from fourleaf.model.topology_import.ib.cabling import Wires, wires_of
 from fourleaf.model.topology_import.ib.completeness import cut_off
 from fourleaf.model.topology_import.ib.lines import read_devices
 from fourleaf.model.topology_import.ib.links import link_findings
@@ -28,8 +29,8 @@ def read_ibnetdiscover(text: Text) -> Description:
         _refuse_hostless(text, cut)
     text.stop_on_errors()
     # 3. Leaf switches that share their hosts are one unit, which stands for a leaf.
-    units = named_units(rail_units(wires), names)
-    leaf_of, between = _leaf_of(wires, units)
+    units = named_units(rail_units(wires.hosts), names)
+    leaf_of, between = unit_of_hosts(wires.hosts, units)
     # 4. What is above units makes spines and cores.
     layers = _layers(wires, units, names, leaf_of)
     # 5. What is odd goes along.
@@ -64,29 +65,6 @@ def _refuse_hostless(text: Text, cut: tuple[Finding, ...]) -> None:
     if not cut:
         rdma = "Let the nodes describe their adapters as `HOST mlx5_0` (rdma-ndd does)."
         text.error(0, "Ca", None, "no adapter names a host on a leaf switch", rdma)
-
-
-def _leaf_of(
-    wires: Wires, units: Mapping[str, tuple[str, ...]]
-) -> tuple[dict[str, str], list[str]]:
-    """Host -> the unit that most of its adapters go to, and hosts with adapters elsewhere.
-
-    A host that is split evenly has no place.
-    """
-    unit_of = {switch: name for name, group in units.items() for switch in group}
-    leaf_of: dict[str, str] = {}
-    between: list[str] = []
-    for host, own in wires.hosts.items():
-        votes: dict[str, int] = {}
-        for switch, count in own.items():
-            votes[unit_of[switch]] = votes.get(unit_of[switch], 0) + count
-        if len(votes) > 1:
-            between.append(host)
-        best = max(votes.values(), default=0)
-        winners = [unit for unit, count in votes.items() if count == best]
-        if len(winners) == 1:
-            leaf_of[host] = winners[0]
-    return leaf_of, between
 
 
 def _layers(

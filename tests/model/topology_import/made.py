@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from fourleaf.model.readers import Source
+from fourleaf.model.readers.topology.findings import Finding, FindingKind
 from fourleaf.model.topology_import.check import check_description
 from fourleaf.model.topology_import.description import Description, DescriptionFormat
-from fourleaf.model.topology_import.findings import Finding, FindingKind
 from fourleaf.model.topology_import.formats import read_description
 
 Cable = tuple[str, int, str, int]

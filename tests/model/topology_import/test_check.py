@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
+from fourleaf.model.readers.topology.findings import MOST_NAMES, Finding, FindingKind, finding
+from fourleaf.model.readers.topology.findings_text import advice, sentence
 from fourleaf.model.topology_import.check import check_description
 from fourleaf.model.topology_import.description import (
     Description,
@@ -13,8 +15,6 @@ from fourleaf.model.topology_import.description import (
     Position,
     in_order,
 )
-from fourleaf.model.topology_import.findings import MOST_NAMES, Finding, FindingKind, finding
-from fourleaf.model.topology_import.findings_text import advice, sentence
 from tests.model.topology_import.made import described, findings
 
 

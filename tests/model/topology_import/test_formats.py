@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from fourleaf.model.readers.topology.findings import FindingKind
 from fourleaf.model.topology_import.description import DescriptionFormat, Position
-from fourleaf.model.topology_import.findings import FindingKind
 from tests.model.topology_import.made import described, findings, leaves, slurm
 
 FABRIC = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fourleaf.model.problems import BadInput
+from fourleaf.model.readers.topology.findings import FindingKind
 from fourleaf.model.topology_import.description import DescriptionFormat, ScalableUnit
-from fourleaf.model.topology_import.findings import FindingKind
 from tests.model.topology_import.made import Dump, described, findings, leaves, rails
 
 

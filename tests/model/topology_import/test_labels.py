@@ -8,13 +8,13 @@ import re
 import pytest
 
 from fourleaf.model.config.topology_presets import PRESETS
+from fourleaf.model.readers.topology.label_values import label_value
 from fourleaf.model.topology_import.cluster_nodes import ClusterNode
 from fourleaf.model.topology_import.description import Position
 from fourleaf.model.topology_import.host_names import match_names
 from fourleaf.model.topology_import.labels import (
     WRITABLE,
     difference,
-    label_value,
     preset_levels,
     wanted_labels,
 )

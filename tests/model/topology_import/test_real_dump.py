@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from fourleaf.model.readers import Source
+from fourleaf.model.readers.topology.findings import FindingKind
 from fourleaf.model.topology_import.description import Description, DescriptionFormat
-from fourleaf.model.topology_import.findings import FindingKind
 from fourleaf.model.topology_import.formats import read_description
 
 VARIABLE = "FOURLEAF_IBNETDISCOVER"

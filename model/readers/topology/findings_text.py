@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fourleaf.model.topology_import.findings import Finding, FindingKind
+from fourleaf.model.readers.topology.findings import Finding, FindingKind
 
 CUT_OFF_ADVICE = (
     "Discover the fabric again and give the whole output, up to its last line; hosts without a "
@@ -32,6 +32,14 @@ _TEXTS: Mapping[FindingKind, tuple[str, str]] = {
         "switches without a name of their own go by their GUID",
         "Name them in the fabric manager, so that labels can be read.",
     ),
+    FindingKind.LEAVES_DISCOVERED: (
+        "no label names a leaf, so leaves are those that agents discovered, by one source",
+        "Nothing to do. Labels win where they name a leaf.",
+    ),
+    FindingKind.NODE_DISCOVERED: (
+        "nodes name no leaf, and stand where agents discovered them, beside nodes that name one",
+        "Nothing to do. Label them where that is wrong.",
+    ),
     FindingKind.CUT_OFF: (
         "cut off: {many} adapters and {some} switches that links lead to have no section",
         CUT_OFF_ADVICE,
@@ -47,6 +55,22 @@ _TEXTS: Mapping[FindingKind, tuple[str, str]] = {
     FindingKind.NODE_TWICE: (
         "nodes are listed twice",
         "Take out one of the two.",
+    ),
+    FindingKind.SWITCH_IN_TWO_LEAVES: (
+        "switches, as agents discovered them, have nodes of several leaves by their labels",
+        "Correct the labels, or the cables. Labels count.",
+    ),
+    FindingKind.CLIQUE_IN_TWO_LEAVES: (
+        "NVLink cliques have nodes of several leaves",
+        "Check the labels and cables of their nodes: a clique stands in one rack.",
+    ),
+    FindingKind.DISCOVERY_FAILED: (
+        "sources that agents discover by cannot be used, or not as a whole",
+        "See status.topology.faults: kubectl get gns NODE -o yaml.",
+    ),
+    FindingKind.FEW_DISCOVERED: (
+        "nodes were discovered, no more than half of those with GPUs, so no leaf is made of them",
+        "See which agents run, and status.topology.faults of the others: kubectl get gns -o yaml.",
     ),
     FindingKind.FLAT_FABRIC: (
         "nodes name no leaf, and no other does: all stand in one, and no leaf rule holds",

@@ -19,10 +19,16 @@ class FindingKind(StrEnum):
     BLOCKS_AS_LEAVES = "BlocksAsLeaves"
     LEVELS_LEFT_OUT = "LevelsLeftOut"
     SWITCHES_UNNAMED = "SwitchesUnnamed"
+    LEAVES_DISCOVERED = "LeavesDiscovered"
+    NODE_DISCOVERED = "NodeDiscovered"
     CUT_OFF = "CutOff"
     HOSTS_UNNAMED = "HostsUnnamed"
     NODE_IN_TWO_LEAVES = "NodeInTwoLeaves"
     NODE_TWICE = "NodeTwice"
+    SWITCH_IN_TWO_LEAVES = "SwitchInTwoLeaves"
+    CLIQUE_IN_TWO_LEAVES = "CliqueInTwoLeaves"
+    DISCOVERY_FAILED = "DiscoveryFailed"
+    FEW_DISCOVERED = "FewDiscovered"
     FLAT_FABRIC = "FlatFabric"
     NODE_WITHOUT_LEAF = "NodeWithoutLeaf"
     NODE_REFUSED = "NodeRefused"
@@ -50,6 +56,8 @@ NOTES = frozenset(
         FindingKind.BLOCKS_AS_LEAVES,
         FindingKind.LEVELS_LEFT_OUT,
         FindingKind.SWITCHES_UNNAMED,
+        FindingKind.LEAVES_DISCOVERED,
+        FindingKind.NODE_DISCOVERED,
     }
 )
 """Kinds that say how the source was understood, and ask for nothing."""

@@ -1,0 +1,1 @@
+"""Where the node stands in its fabric, by what its host and its cloud say."""

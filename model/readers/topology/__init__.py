@@ -1,0 +1,1 @@
+"""What nodes and descriptions of fabrics share: groups of switches, findings, discovery."""

@@ -1,0 +1,92 @@
+"""From what agents found to a place for each node, by the one source that places most."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fourleaf.model.readers.topology.found import DiscoverySource, Found
+from fourleaf.model.readers.topology.label_values import label_value
+from fourleaf.model.readers.topology.rails import named_units, rail_units, unit_of_hosts
+from fourleaf.model.topology import ONLY_SPINE, Place
+
+_Places = Mapping[str, Place]
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveredPlaces:
+    """Where nodes stand by each source, and which `source` speaks for the fabric, None for none.
+
+    `between` are nodes whose interfaces see switches of several leaves.
+    """
+
+    source: DiscoverySource | None = None
+    by_source: Mapping[DiscoverySource, _Places] = field(default_factory=dict)
+    between: tuple[str, ...] = ()
+
+    @property
+    def places(self) -> _Places:
+        """Where nodes stand, by their names."""
+        return self.by_source[self.source] if self.source else {}
+
+
+NOTHING = DiscoveredPlaces()
+
+
+def discovered_places(found: Mapping[str, Found]) -> DiscoveredPlaces:
+    """Where the nodes of `found` (by name) stand.
+
+    Names of two sources are not alike even where they mean one switch, so one source speaks for
+    all: the one that places most nodes, and among equals the most telling.
+    """
+    by_source: dict[DiscoverySource, dict[str, Place]] = {}
+    for node, one in found.items():
+        for source, place in one.places:
+            by_source.setdefault(source, {})[node] = place
+        if one.clique:
+            place = Place((), ONLY_SPINE, label_value(one.clique))
+            by_source.setdefault(DiscoverySource.NVLINK, {})[node] = place
+    seen, between = _by_switches(found)
+    by_source[DiscoverySource.LLDP] = seen
+    best = max(DiscoverySource, key=lambda source: len(by_source.get(source, ())))
+    return DiscoveredPlaces(best if by_source.get(best) else None, by_source, between)
+
+
+def _by_switches(found: Mapping[str, Found]) -> tuple[dict[str, Place], tuple[str, ...]]:
+    """Places by the switches that nodes see, and nodes between leaves.
+
+    Switches that share their nodes, as rails or the two of a pair do, are one leaf.
+    """
+    hosts = {
+        node: {id_: count for id_, _, count in one.switches}
+        for node, one in found.items()
+        if one.switches
+    }
+    units = named_units(rail_units(hosts), _switch_names(found))
+    leaf_of, between = unit_of_hosts(hosts, units)
+    places = {node: Place((), ONLY_SPINE, label_value(leaf)) for node, leaf in leaf_of.items()}
+    return places, tuple(between)
+
+
+def _switch_names(found: Mapping[str, Found]) -> dict[str, str]:
+    """Chassis ID -> the name of the switch, the ID itself where it has none of its own.
+
+    Nodes vote on both: what most of those on a switch call it, and which of two switches has a
+    name. So one agent that lies renames no leaf of others.
+    """
+    votes: dict[str, Counter[str]] = {}
+    for one in found.values():
+        for id_, name, _ in one.switches:
+            votes.setdefault(id_, Counter())[name] += 1
+    called = {id_: max(said, key=lambda name: (said[name], name)) for id_, said in votes.items()}
+    weight: dict[str, list[int]] = {}
+    for id_, name in called.items():
+        weight.setdefault(name, []).append(votes[id_][name])
+    names: dict[str, str] = {}
+    for id_, name in called.items():
+        rivals = weight[name]
+        own = votes[id_][name]
+        alone = own == max(rivals) and rivals.count(own) == 1
+        names[id_] = name if name and alone and name not in votes.keys() - {id_} else id_
+    return names

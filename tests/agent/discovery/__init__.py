@@ -1,0 +1,1 @@
+"""Tests of what agents discover of the fabric."""

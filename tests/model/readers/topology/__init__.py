@@ -1,0 +1,1 @@
+"""Tests of places that agents discover."""
