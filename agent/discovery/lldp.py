@@ -18,7 +18,7 @@ from fourleaf.model.readers.text.json import BadText, parse
 MOST_BYTES = 2**20
 """Bytes of a file of neighbours; one neighbour takes some 2 KiB."""
 _ADVICE = "Write what `lldpctl -f json` prints."
-_FORWARDING = frozenset({"Bridge", "Router"})
+_FORWARDING = ("Bridge", "Router")
 _WORD = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._:/-]{0,126}[A-Za-z0-9_])?")
 
 Fields = Mapping[str, Any]

@@ -7,9 +7,51 @@ from tests.mutants.mutant import Mutant
 READ = "tests/model/readers/nodes/test_fabric.py"
 TOLD = "tests/k8s_bridge/reporting/test_fabric_doubts.py"
 WHO = "tests/model/readers/nodes/test_devices.py"
+DISCOVERED = "tests/model/readers/topology/test_discovered_fabric.py"
+SEEN = "tests/agent/discovery/test_discover.py"
 TOO_LARGE = "tests/solver/explain/test_too_large.py"
 
 FABRIC = (
+    Mutant(
+        "rails by a majority of nodes",
+        "one node that sees two switches, or says so, makes one leaf of them",
+        "model/readers/topology/rails.py",
+        "if 2 * shared > min(on[one], on[other]):",
+        "if shared:",
+        f"{DISCOVERED}::test_one_lie_moves_no_other_node",
+    ),
+    Mutant(
+        "names of switches by a majority of nodes",
+        "one agent renames the leaf of all others",
+        "model/readers/topology/places.py",
+        "alone = own == max(rivals) and rivals.count(own) == 1",
+        "alone = len(rivals) == 1",
+        f"{DISCOVERED}::test_one_lie_moves_no_other_node",
+    ),
+    Mutant(
+        "what was found of an earlier node",
+        "a new machine stands where one of its name stood",
+        "model/readers/topology/found.py",
+        "if devices.node_uid and node_uid and devices.node_uid != node_uid:",
+        "if not devices:",
+        f"{DISCOVERED}::test_what_speaks_of_an_earlier_node_says_nothing",
+    ),
+    Mutant(
+        "most nodes are discovered before any leaf is",
+        "the first agents of a rollout split a flat fabric",
+        "model/readers/topology/standing.py",
+        "if 2 * len(spotted.places) <= len(with_gpus):",
+        "if not spotted.places:",
+        f"{DISCOVERED}::test_half_of_the_nodes_is_too_few",
+    ),
+    Mutant(
+        "a silent switch is remembered",
+        "nodes lose their leaf while its switch starts anew",
+        "agent/discovery/discover.py",
+        "if before.empty or self._now() - at >= KEPT_SECONDS:",
+        "if before is not seen:",
+        f"{SEEN}::test_what_was_seen_lately_counts_while_a_source_is_silent",
+    ),
     Mutant(
         "nodes of which none names a leaf share one",
         "a cluster as it comes has a spine for every node, and no pair finds a place",

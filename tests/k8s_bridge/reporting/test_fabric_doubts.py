@@ -11,6 +11,7 @@ from fourleaf.model.readers.nodes.nodes import NodeRead, read_node
 from fourleaf.model.readers.objects.manifest import Manifest
 from fourleaf.model.readers.objects.report import Report
 from tests.model.readers.made import node
+from tests.model.readers.topology.made import status, topology
 from tests.small import config
 
 MAP = config_map("kube-system", "topology-scheduler-config")
@@ -55,6 +56,21 @@ def test_nodes_that_take_no_pods_by_the_config_are_told() -> None:
     assert event.reason == "TopologyIncomplete"
     assert "refuses all 2 GPU nodes" in event.note
     assert "isolate" in event.note
+
+
+def test_labels_that_switches_contradict_are_told() -> None:
+    """Two nodes with labels of two leaves see one switch: an event on the config, beside others."""
+    report, settings = Report(), config()
+    found = []
+    for name, leaf in (("n1", "a"), ("n2", "b")):
+        manifest = Manifest(report, "cluster", "", "Node", "", name, node(name, leaf))
+        seen = Manifest(report, "", "", "", "", name, status(name, topology("leaf-9")))
+        found.append(read_node(manifest, settings.spec, seen))
+    read_fabric(report, found, in_force(settings))
+    told = what_is_doubtful({}, fabric_doubts(report.problems), MAP)
+    (event,) = [one for one in told if one.topic == "spec.topology[SwitchInTwoLeaves]"]
+    assert (event.reason, event.regarding) == ("TopologyIncomplete", MAP)
+    assert "leaf-9 (a and b). Correct the labels" in event.note
 
 
 def test_what_is_wrong_with_other_objects_is_no_doubt_about_the_fabric() -> None:

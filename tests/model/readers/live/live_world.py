@@ -230,6 +230,9 @@ def an_inventory(world: World) -> None:
         case 5:
             for one in gpus:
                 one["uuid"] = f"{pick(('x', 'y', 'z'))}-{one['index']}-{pick(NODES)}"
+    if "gpus" in status and pick((True, False)):
+        seen = pick(("leaf-1", "leaf-2", "switch"))
+        status["topology"] = {"switches": [{"interface": "eth2", "id": seen}]}
     body = {
         "apiVersion": "gpu.scheduling/v1",
         "kind": "GpuNodeStatus",
