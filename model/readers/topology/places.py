@@ -58,27 +58,34 @@ def _by_switches(found: Mapping[str, Found]) -> tuple[dict[str, Place], tuple[st
 
     Switches that share their nodes, as rails or the two of a pair do, are one leaf.
     """
-    hosts = {
-        node: {id_: count for id_, _, count in one.switches}
-        for node, one in found.items()
-        if one.switches
-    }
-    units = named_units(rail_units(hosts), _switch_names(found))
-    leaf_of, between = unit_of_hosts(hosts, units)
-    places = {node: Place((), ONLY_SPINE, label_value(leaf)) for node, leaf in leaf_of.items()}
-    return places, tuple(between)
+    alike: dict[tuple[tuple[str, str, int], ...], list[str]] = {}
+    for node, one in found.items():
+        if one.switches:
+            alike.setdefault(one.switches, []).append(node)
+    hosts = {nodes[0]: {id_: ports for id_, _, ports in seen} for seen, nodes in alike.items()}
+    many = {nodes[0]: len(nodes) for nodes in alike.values()}
+    names = _switch_names({seen: len(nodes) for seen, nodes in alike.items()})
+    leaf_of, between = unit_of_hosts(hosts, named_units(rail_units(hosts, many), names))
+    places: dict[str, Place] = {}
+    for nodes in alike.values():
+        if nodes[0] in leaf_of:
+            place = Place((), ONLY_SPINE, label_value(leaf_of[nodes[0]]))
+            places.update(dict.fromkeys(nodes, place))
+    split = set(between)
+    return places, tuple(one for nodes in alike.values() if nodes[0] in split for one in nodes)
 
 
-def _switch_names(found: Mapping[str, Found]) -> dict[str, str]:
+def _switch_names(seen: Mapping[tuple[tuple[str, str, int], ...], int]) -> dict[str, str]:
     """Chassis ID -> the name of the switch, the ID itself where it has none of its own.
 
-    Nodes vote on both: what most of those on a switch call it, and which of two switches has a
-    name. So one agent that lies renames no leaf of others.
+    `seen`: the switches of a node -> how many nodes see the same. Nodes vote on both: what most of
+    those on a switch call it, and which of two switches has a name. So one agent that lies renames
+    no leaf of others.
     """
     votes: dict[str, Counter[str]] = {}
-    for one in found.values():
-        for id_, name, _ in one.switches:
-            votes.setdefault(id_, Counter())[name] += 1
+    for switches, nodes in seen.items():
+        for id_, name, _ in switches:
+            votes.setdefault(id_, Counter())[name] += nodes
     called = {id_: max(said, key=lambda name: (said[name], name)) for id_, said in votes.items()}
     weight: dict[str, list[int]] = {}
     for id_, name in called.items():
@@ -88,5 +95,5 @@ def _switch_names(found: Mapping[str, Found]) -> dict[str, str]:
         rivals = weight[name]
         own = votes[id_][name]
         alone = own == max(rivals) and rivals.count(own) == 1
-        names[id_] = name if name and alone and name not in votes.keys() - {id_} else id_
+        names[id_] = name if name and alone and (name == id_ or name not in votes) else id_
     return names

@@ -9,19 +9,26 @@ from fourleaf.model.readers.topology.switch_groups import Unions, group_names
 from fourleaf.model.topology import natural_key
 
 
-def rail_units(hosts: Mapping[str, Mapping[str, int]]) -> dict[str, tuple[str, ...]]:
+def rail_units(
+    hosts: Mapping[str, Mapping[str, int]], alike: Mapping[str, int] | None = None
+) -> dict[str, tuple[str, ...]]:
     """First switch of each unit -> the leaf switches that share most of their hosts.
 
-    `hosts`: host -> leaf switch -> its ports there.
+    `hosts`: host -> leaf switch -> its ports there. `alike`: host -> how many hosts it stands for,
+    one each where not given.
 
     In a rail-optimised fabric the adapters of a host go to as many leaf switches; those
     switches are one unit. Two switches belong together where more than half of the hosts of
     the one with fewer are on the other as well, so a cable in the wrong place merges nothing.
     """
-    on: Counter[str] = Counter(switch for own in hosts.values() for switch in own)
+    on: Counter[str] = Counter()
+    sets: Counter[tuple[str, ...]] = Counter()
+    for host, own in hosts.items():
+        sets[tuple(sorted(own))] += 1 if alike is None else alike[host]
     both: Counter[tuple[str, str]] = Counter()
-    for order, many in Counter(tuple(sorted(own)) for own in hosts.values()).items():
+    for order, many in sets.items():
         for i, one in enumerate(order):
+            on[one] += many
             for other in order[i + 1 :]:
                 both[one, other] += many
     unions = Unions()
