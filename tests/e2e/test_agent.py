@@ -23,6 +23,7 @@ from fourleaf.agent.timed_reader import PatientReader
 from fourleaf.k8s_bridge.cluster.live import connect
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.model.crds.definitions import definitions
+from tests.agent.discovery.made import port, sample
 from tests.controlplane.api import MERGE_PATCH, Api, ApiError
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.plane import ControlPlane
@@ -78,6 +79,10 @@ class Running(Process):
         main = "from fourleaf.cli.main import main; main()"
         command = [sys.executable, "-c", main, "agent", "--node-name", node]
         command += ["--from-file", str(self.file), "--interval", "1"]
+        neighbours = folder / "lldp.json"
+        neighbours.write_bytes(sample("lldpctl.json"))
+        port(folder / "sys", "mlx5_0", "enp27s0np0")
+        command += ["--discover", "--host-files", str(folder), "--sysfs", str(folder / "sys")]
         command += ["--kubeconfig", str(kubeconfig), "--listen", f"127.0.0.1:{self.port}"]
         super().__init__(f"agent {node}", command, folder / f"agent-{node}.log")
 
@@ -177,7 +182,7 @@ def says(api: Api, node: str, type_: str, status: str) -> bool:
 def test_an_inventory_is_published_and_then_left_alone(
     api: Api, module_control_plane: Plane, kubeconfig: Path, tmp_path: Path
 ) -> None:
-    """All that the file says stands, of this life of the node.
+    """All that the file says stands, of this life of the node, and where the node does.
 
     No request follows, nor a write after a restart of the agent.
     """
@@ -198,6 +203,8 @@ def test_an_inventory_is_published_and_then_left_alone(
     assert [gpu["uuid"] for gpu in status["gpus"]] == ["GPU-0", "GPU-1"]
     assert status["links"] == [{"a": 0, "b": 1, "kind": "NVLink", "bandwidthGBps": 450}]
     assert [one["uid"] for one in found["metadata"]["ownerReferences"]] == [uid]
+    assert [one["interfaces"] for one in status["topology"]["ports"]] == [["enp27s0np0"]]
+    assert [one["name"] for one in status["topology"]["switches"]] == ["su1-leaf1"]
 
 
 def _requests(plane: ControlPlane) -> int:

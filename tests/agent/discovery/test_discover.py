@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from fourleaf.agent.agent import Agent, AgentSettings
@@ -111,33 +112,58 @@ async def test_a_source_that_hangs() -> None:
     assert switches(await timed.read()) == ["b"]
 
 
-async def test_a_gang_lands_under_the_switch_that_agents_saw(tmp_path: Path) -> None:
-    """Eight nodes without labels, by turns on two switches: four pods stand on those of one."""
-    bench = Bench()
+def cabled(folder: Path, switch: Callable[[int], int]) -> None:
+    """Have eight hosts see the switches of these numbers, and one more for management."""
     for number in range(8):
-        body = node(f"n{number}", "", "")
-        body["metadata"]["labels"] = {}
-        await bench.cluster.create(NODES, "", body)
-        host = tmp_path / f"n{number}"
-        port(host, "mlx5_0", "eth2")
-        (host / "lldp.json").write_bytes(neighbours(eth2=f"leaf-{number % 2}", eno1="mgmt"))
-        setting = DiscoverySettings(f"n{number}", host, host)
-        discovery = Discovery(sources_of(setting, Metadata({})), bench.clock.monotonic)
+        port(folder / f"n{number}", "mlx5_0", "eth2")
+        seen = neighbours(eth2=f"leaf-{switch(number)}", eno1="mgmt")
+        (folder / f"n{number}" / "lldp.json").write_bytes(seen)
 
-        async def read(uuid: str = f"GPU-{number}") -> Reading:
-            gpus = tuple(Gpu(index=i, uuid=f"{uuid}-{i}") for i in range(8))
-            return Reading("nvml", gpus=gpus)
 
-        async def discover(discovery: Discovery = discovery) -> DiscoveredTopology | None:
-            return discovery.read()
+async def agent_of(bench: Bench, number: int, host: Path) -> Agent:
+    """Make a node without labels; its agent, which looks at `host` in each round."""
+    name = f"n{number}"
+    body = node(name, "", "")
+    body["metadata"]["labels"] = {}
+    await bench.cluster.create(NODES, "", body)
+    sources = sources_of(DiscoverySettings(name, host, host), Metadata({}))
+    discovery = Discovery(sources, bench.clock.monotonic)
 
-        of_node = AgentSettings(f"n{number}")
-        metrics = AgentMetrics(bench.clock)
-        agent = Agent(bench.cluster, bench.clock, read, of_node, metrics, discover)
-        assert (await agent.once()).error is None
+    async def read() -> Reading:
+        return Reading("nvml", gpus=tuple(Gpu(index=i, uuid=f"{name}-{i}") for i in range(8)))
+
+    async def discover() -> DiscoveredTopology | None:
+        return discovery.read()
+
+    metrics = AgentMetrics(bench.clock)
+    return Agent(bench.cluster, bench.clock, read, AgentSettings(name), metrics, discover)
+
+
+async def test_a_gang_lands_under_the_switch_that_agents_saw(tmp_path: Path) -> None:
+    """Eight nodes without labels, by turns on two switches: four pods stand on those of one.
+
+    Once other cables leave two free nodes to each switch, four more wait; as it was, they fit.
+    """
+    bench = Bench()
+    agents = [await agent_of(bench, number, tmp_path / f"n{number}") for number in range(8)]
+
+    async def publish(switch: Callable[[int], int]) -> None:
+        cabled(tmp_path, switch)
+        for agent in agents:
+            assert (await agent.once()).error is None
+        await bench.clock.advance(3)
+
+    await publish(lambda number: number % 2)
     await bench.start()
     await submit(bench.cluster, TEAM, gang("four", 4))
     await bench.clock.advance(3)
-    places = await bench.places()
-    assert sorted(places.values()) in (["n0", "n2", "n4", "n6"], ["n1", "n3", "n5", "n7"])
+    one, other = ["n0", "n2", "n4", "n6"], ["n1", "n3", "n5", "n7"]
+    assert sorted((await bench.places()).values()) in (one, other)
+    await publish(lambda number: number // 4)
+    await submit(bench.cluster, TEAM, gang("late", 4))
+    await bench.clock.advance(3)
+    assert len(await bench.places()) == 4
+    await publish(lambda number: number % 2)
+    await bench.clock.advance(60)
+    assert sorted((await bench.places()).values()) == sorted(one + other)
     await bench.stop()
