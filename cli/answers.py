@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fourleaf.model.gang import Gang, GangKey
     from fourleaf.model.plan import Placement, Plan, PlanStatus, Waiting
+    from fourleaf.model.reasons.pod_condition import ConditionReason
     from fourleaf.model.snapshot import Snapshot
     from fourleaf.solver.explain.appraisal import Appraisal
 
@@ -34,7 +35,10 @@ class RunningMember:
 
 @dataclass(frozen=True, slots=True)
 class WhyAnswer:
-    """All about one gang: what stands, and for the rest what planning right now comes to."""
+    """All about one gang: what stands, and for the rest what planning right now comes to.
+
+    `told` in place of a plan: what the scheduler has said.
+    """
 
     key: GangKey
     standing: tuple[RunningMember, ...]
@@ -44,3 +48,4 @@ class WhyAnswer:
     status: PlanStatus | None = None
     gap: float | None = None
     """Status and gap of the plan that says so, where there is one."""
+    told: ConditionReason | None = None

@@ -15,37 +15,7 @@ import structlog
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cache.config_watcher import ConfigWatcher
 from fourleaf.k8s_bridge.cache.last_good_config import CONFIG_LEASE, LastGoodConfig
-from fourleaf.k8s_bridge.cluster.kinds import (
-    CONFIG_MAPS,
-    COSCHEDULING_POD_GROUPS,
-    CSI_DRIVERS,
-    CSI_NODES,
-    DEPLOYMENTS,
-    DEVICE_CLASSES,
-    DISRUPTION_BUDGETS,
-    GPU_CLAIMS,
-    GPU_NODE_STATUSES,
-    JOB_SETS,
-    JOBS,
-    LEADER_WORKER_SETS,
-    NATIVE_POD_GROUPS,
-    NATIVE_POD_GROUPS_BETA,
-    NODES,
-    PODS,
-    PRIORITY_CLASSES,
-    RAY_CLUSTERS,
-    REPLICA_SETS,
-    RESOURCE_CLAIMS,
-    RESOURCE_SLICES,
-    STATEFUL_SETS,
-    STORAGE_CAPACITIES,
-    STORAGE_CLASSES,
-    VOLCANO_POD_GROUPS,
-    VOLUME_ATTACHMENTS,
-    VOLUME_CLAIMS,
-    VOLUMES,
-    Kind,
-)
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
 from fourleaf.k8s_bridge.election.election import Election, Timing
 from fourleaf.k8s_bridge.election.gate import Gate, GatedCluster, NotLeader
@@ -57,6 +27,7 @@ from fourleaf.k8s_bridge.informers import (
     config_selection,
 )
 from fourleaf.k8s_bridge.informers.owner_kinds import OwnerInformers
+from fourleaf.k8s_bridge.informers.watched_kinds import WATCHED_KINDS
 from fourleaf.k8s_bridge.leader import CyclePace, Leader
 from fourleaf.k8s_bridge.ledger.dry_run import DryRun
 from fourleaf.k8s_bridge.ledger.epoch import Fenced
@@ -77,36 +48,6 @@ from fourleaf.k8s_bridge.scheduling.cycle import Solve
 from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
 from fourleaf.k8s_bridge.wiring import Wiring
 from fourleaf.model.config.spec import SchedulerConfig
-
-WATCHED_KINDS: tuple[Kind | Selection, ...] = (
-    NODES,
-    PODS,
-    PRIORITY_CLASSES,
-    DISRUPTION_BUDGETS,
-    JOBS,
-    DEPLOYMENTS,
-    REPLICA_SETS,
-    STATEFUL_SETS,
-    JOB_SETS,
-    LEADER_WORKER_SETS,
-    RAY_CLUSTERS,
-    Selection(NATIVE_POD_GROUPS, (NATIVE_POD_GROUPS_BETA,)),
-    COSCHEDULING_POD_GROUPS,
-    VOLCANO_POD_GROUPS,
-    GPU_CLAIMS,
-    GPU_NODE_STATUSES,
-    RESOURCE_CLAIMS,
-    RESOURCE_SLICES,
-    DEVICE_CLASSES,
-    VOLUME_CLAIMS,
-    VOLUMES,
-    STORAGE_CLASSES,
-    CSI_DRIVERS,
-    CSI_NODES,
-    STORAGE_CAPACITIES,
-    VOLUME_ATTACHMENTS,
-)
-"""What a plan depends on, wherever it is, beside the owners that a table describes."""
 
 DryRunMode = Literal["always", "never", "auto"]
 """When gangs are tried out; `auto`: where an admission webhook covers bindings."""

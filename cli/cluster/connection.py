@@ -18,16 +18,23 @@ if TYPE_CHECKING:
 IN_CLUSTER = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 ELSEWHERE = "Name one that works with --kubeconfig, and its context with --context."
 DEFAULT_NAMESPACE = "kube-system"
+FEW_CONNECTIONS = 8
+"""Of a verb that asks once: more would cost more handshakes than they save."""
 
 
 @asynccontextmanager
-async def connected(kubeconfig: str | None, context: str | None) -> AsyncIterator[LiveCluster]:
-    """A client of the cluster. Raises `BadInput` where there are no usable credentials."""
+async def connected(
+    kubeconfig: str | None, context: str | None, connections: int | None = None
+) -> AsyncIterator[LiveCluster]:
+    """A client of the cluster, with so many connections at once, or the client's own limit.
+
+    Raises `BadInput` where there are no usable credentials.
+    """
     from fourleaf.k8s_bridge.cluster.errors import ClusterError
-    from fourleaf.k8s_bridge.cluster.live import connect
+    from fourleaf.k8s_bridge.cluster.live import CONNECTIONS, connect
 
     try:
-        cluster = await connect(kubeconfig, context)
+        cluster = await connect(kubeconfig, context, connections or CONNECTIONS)
     except ClusterError as error:
         raise bad_input(named(kubeconfig), str(error), ELSEWHERE) from error
     try:

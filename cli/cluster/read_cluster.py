@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,12 +14,13 @@ from fourleaf.cli.cluster.config_in_force import (
     ConfigInForce,
     read_config_in_force,
 )
-from fourleaf.cli.cluster.connection import connected, named, refused
-from fourleaf.cli.cluster.scheduler_namespace import scheduler_namespace
+from fourleaf.cli.cluster.connection import FEW_CONNECTIONS, connected, named, refused
+from fourleaf.cli.cluster.scheduler_namespace import is_held, scheduler_namespace
 
 if TYPE_CHECKING:
     from fourleaf.k8s_bridge.cluster.kinds import Kind
     from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
+    from fourleaf.k8s_bridge.informers.selection import Selection
     from fourleaf.model.config.owner_kinds import OwnerKind
     from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.problems import Problem
@@ -51,7 +52,7 @@ class ClusterAccess:
         """What `work` comes to on a client of the cluster. Raises `BadInput` without one."""
 
         async def asked() -> T:
-            async with connected(self.kubeconfig, self.context) as cluster:
+            async with connected(self.kubeconfig, self.context, FEW_CONNECTIONS) as cluster:
                 return await work(cluster)
 
         return asyncio.run(asked())
@@ -63,6 +64,7 @@ class Live:
 
     `leases` are records of the scheduler, where they were asked for. Among the objects is the
     config in force, which `config` tells the source of. `home` is the scheduler's namespace.
+    `led`: a scheduler has renewed the leader's Lease there just now, so far as that was asked for.
     """
 
     objects: tuple[Body, ...]
@@ -70,6 +72,7 @@ class Live:
     leases: tuple[Body, ...] = ()
     config: ConfigInForce = NO_CONFIG
     home: str = ""
+    led: bool = False
 
     def reading(
         self, given: Sequence[Source] = (), config: SchedulerConfig | None = None
@@ -85,28 +88,52 @@ class Live:
         return read_beside(CLUSTER, self.objects, given, self.now, config, whole=True)
 
 
-def observe(reach: ClusterAccess, with_leases: bool = False) -> Live:
+def observe(reach: ClusterAccess, with_leases: bool = False, cached: bool = False) -> Live:
     """Read the cluster once, with the scheduler's records where asked for.
 
-    Raises `BadInput` where it cannot be reached or does not let us.
+    `cached` is for those who only look: what the API server has at hand, and whether a scheduler
+    leads. Raises `BadInput` where it cannot be reached or does not let us.
     """
-    return reach.ask(lambda cluster: read_live(cluster, reach, with_leases))
+    return reach.ask(lambda cluster: read_live(cluster, reach, with_leases, cached))
 
 
-async def read_live(cluster: Cluster, reach: ClusterAccess, with_leases: bool = False) -> Live:
+async def read_live(
+    cluster: Cluster, reach: ClusterAccess, with_leases: bool = False, cached: bool = False
+) -> Live:
     """What `cluster` holds now; see `observe`. Kinds that it does not serve are left out."""
+    from fourleaf.k8s_bridge.informers.selection import selection_of
+    from fourleaf.k8s_bridge.informers.watched_kinds import WATCHED_KINDS
+
+    always = tuple(map(selection_of, WATCHED_KINDS))
+    # On their way while the namespace of the scheduler is looked for, and its config read.
+    under_way = asyncio.gather(
+        *(_first(cluster, one.kinds, cached) for one in always), return_exceptions=True
+    )
+    try:
+        return await _read(cluster, reach, dict.fromkeys(always), under_way, with_leases, cached)
+    finally:
+        under_way.cancel()
+        await asyncio.gather(under_way, return_exceptions=True)
+
+
+async def _read(
+    cluster: Cluster,
+    reach: ClusterAccess,
+    always: dict[Selection, None],
+    under_way: Awaitable[list[list[Body] | BaseException]],
+    with_leases: bool,
+    cached: bool,
+) -> Live:
+    """The rest: what is known only once the config is, and the records."""
     from fourleaf.k8s_bridge.cluster.errors import ClusterError
     from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES, NODES
     from fourleaf.k8s_bridge.informers.owner_kinds import owner_selections
-    from fourleaf.k8s_bridge.informers.selection import selection_of
     from fourleaf.k8s_bridge.ledger.names import GANGS, PAGES
     from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS
-    from fourleaf.k8s_bridge.scheduler import WATCHED_KINDS
     from fourleaf.model.config.owner_kinds import BUILT_IN_OWNER_KINDS, merged
     from fourleaf.model.problems import BadInput
     from fourleaf.model.readers.overlay import without_idle_owners
 
-    selections = dict.fromkeys(map(selection_of, WATCHED_KINDS))
     in_force, table = NO_CONFIG, BUILT_IN_OWNER_KINDS
     config: list[Body] | ClusterError
     home = await reach.home(cluster)
@@ -116,18 +143,20 @@ async def read_live(cluster: Cluster, reach: ClusterAccess, with_leases: bool = 
         table = merged(_owner_kinds(config)).table
     except ClusterError as error:
         config = error
-    selections |= dict.fromkeys(owner_selections(table))
-    asked = [(one.kinds, _first(cluster, one.kinds)) for one in selections]
+    owners = [one for one in dict.fromkeys(owner_selections(table)) if one not in always]
+    asked = [(one.kinds, _first(cluster, one.kinds, cached)) for one in owners]
     if with_leases:
         every = (PAGES, GANGS, RELOCATIONS)
-        records = (_labelled(cluster, LEASES, home, labels) for labels in every)
+        records = (_labelled(cluster, LEASES, home, labels, cached) for labels in every)
         asked.extend(((LEASES,), one) for one in records)
-    answers = await asyncio.gather(*(one for _, one in asked), return_exceptions=True)
+    more = asyncio.gather(*(one for _, one in asked), return_exceptions=True)
+    led = cached and await _led(cluster, home)
+    answers = (*await under_way, *await more)
     problems: list[Problem] = []
     found: list[Body] = []
     leases: list[Body] = []
-    every_kind = ((CONFIG_MAPS,), *(kinds for kinds, _ in asked))
-    for kinds, answer in zip(every_kind, (config, *answers), strict=True):
+    kinds_asked = (*(one.kinds for one in always), *(kinds for kinds, _ in asked))
+    for kinds, answer in zip(((CONFIG_MAPS,), *kinds_asked), (config, *answers), strict=True):
         if isinstance(answer, ClusterError):
             problems.append(refused(answer, reach.name, "list", kinds[0]))
         elif isinstance(answer, BaseException):
@@ -143,23 +172,38 @@ async def read_live(cluster: Cluster, reach: ClusterAccess, with_leases: bool = 
         advice = "Check that the context is the one you mean."
         raise bad_input(reach.name, "the cluster has no node", advice, about="Node")
     objects = tuple(without_idle_owners(CLUSTER, found))
-    return Live(objects, time.time(), tuple(leases), in_force, home)
+    return Live(objects, time.time(), tuple(leases), in_force, home, led)
 
 
-async def _first(cluster: Cluster, kinds: Sequence[Kind]) -> list[Body]:
+async def _led(cluster: Cluster, home: str) -> bool:
+    """Whether the leader's Lease in `home` was renewed just now, so far as it may be read."""
+    from fourleaf.k8s_bridge.cluster.errors import ClusterError
+    from fourleaf.k8s_bridge.cluster.kinds import LEASES
+    from fourleaf.k8s_bridge.cluster.protocol import Target
+    from fourleaf.k8s_bridge.ledger.names import LEADER
+
+    try:
+        return is_held(await cluster.get(LEASES, Target(home, LEADER)))
+    except ClusterError:
+        return False
+
+
+async def _first(cluster: Cluster, kinds: Sequence[Kind], cached: bool) -> list[Body]:
     """All objects of the first kind that is served."""
     from fourleaf.k8s_bridge.cluster.errors import NotFound
 
     for kind in kinds:
         try:
-            return typed(kind, (await cluster.list(kind)).items)
+            return typed(kind, (await cluster.list(kind, cached=cached)).items)
         except NotFound:
             continue
     return []
 
 
-async def _labelled(cluster: Cluster, kind: Kind, namespace: str, labels: str) -> list[Body]:
-    return typed(kind, (await cluster.list(kind, namespace, labels)).items)
+async def _labelled(
+    cluster: Cluster, kind: Kind, namespace: str, labels: str, cached: bool
+) -> list[Body]:
+    return typed(kind, (await cluster.list(kind, namespace, labels, cached)).items)
 
 
 def typed(kind: Kind, bodies: Iterable[Body]) -> list[Body]:

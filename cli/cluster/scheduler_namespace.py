@@ -41,7 +41,7 @@ async def scheduler_namespace(cluster: Cluster, where: str) -> str:
         if error.status != FORBIDDEN:
             raise BadInput([refused(error, where, "list", LEASES)]) from error
         found = await _usual(cluster)
-    leading = [_home(one) for one in found if _home(one) in _usual_namespaces() and _is_new(one)]
+    leading = [_home(one) for one in found if _home(one) in _usual_namespaces() and is_held(one)]
     homes = leading if len(leading) == 1 else sorted(map(_home, found))
     if len(homes) > 1:
         raise bad_input(
@@ -60,8 +60,8 @@ def _home(lease: Body) -> str:
     return str(lease["metadata"]["namespace"])
 
 
-def _is_new(lease: Body) -> bool:
-    """Whether it is held, and was renewed just now."""
+def is_held(lease: Body) -> bool:
+    """Whether a leader's Lease is held, and was renewed just now."""
     held = bool((lease.get("spec") or {}).get("holderIdentity"))
     return held and abs(time.time() - _renewed(lease)) < LEFT_SECONDS
 

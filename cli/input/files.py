@@ -51,15 +51,18 @@ def read_files(files: Sequence[str], now: float | None = None) -> InputReading:
 
 
 def reading_of(
-    reach: ClusterAccess, files: Sequence[str] | None, now: float | None = None
+    reach: ClusterAccess,
+    files: Sequence[str] | None,
+    now: float | None = None,
+    cached: bool = False,
 ) -> InputReading:
-    """What `files` hold; without any, what the cluster holds. Raises `BadInput`."""
+    """What `files` hold; without any, what the cluster holds; see `observe`. Raises `BadInput`."""
     if files:
         reading = read_files(files, now)
         need_nodes(reading, files)
         return reading
 
-    live = observe(reach)
+    live = observe(reach, cached=cached)
     print_problems(live.config.warnings)
     return (live if now is None else replace(live, now=now)).reading()
 

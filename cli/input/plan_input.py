@@ -29,7 +29,7 @@ class Input:
     """What is to be planned: the files of `-f`, the cluster, or with `live` both.
 
     `now` in seconds since the epoch, where the command line states it; `time_limit` in seconds
-    and `seed` stand in place of the config's.
+    and `seed` stand in place of the config's. `cached`: see `observe`.
     """
 
     reach: ClusterAccess
@@ -38,6 +38,7 @@ class Input:
     now: float | None = None
     time_limit: float | None = None
     seed: int | None = None
+    cached: bool = False
 
     @property
     def where(self) -> str:
@@ -56,7 +57,7 @@ class Input:
         from fourleaf.model.problems import BadInput
 
         try:
-            live = observe(self.reach)
+            live = observe(self.reach, cached=self.cached)
         except BadInput as bad:
             if self.files:
                 raise
@@ -86,6 +87,11 @@ class GatheredInput:
     of: Input
     live: Live | None
     given: Sequence[Source]
+
+    @property
+    def led(self) -> bool:
+        """Whether a scheduler leads in the cluster, so far as that was asked for."""
+        return self.live is not None and self.live.led
 
     def reading(self, config: SchedulerConfig | None = None) -> InputReading:
         """What it says, under its own config or under `config`. Raises `BadInput`."""

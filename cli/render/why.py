@@ -52,6 +52,16 @@ def why_lines(
         yield head
         yield indented(Text(facts, style="dim"))
         yield from lines
+    elif answer.told and answer.told.kind:
+        yield _head(answer, answer.told.kind.value, "yellow")
+        yield indented(Text(facts, style="dim"))
+        for step in answer.told.unblock:
+            yield indented(Text(f"unblock: {step}", style="green"))
+        sentence, near, miss = answer.told.sentence.partition("; nearest: ")
+        yield indented(Text(sentence))
+        if near:
+            yield indented(Text(f"nearest: {miss}"))
+        yield indented(Text("as the scheduler says; --plan plans anew", style="dim"))
 
 
 def _head(answer: WhyAnswer, text: str, style: str) -> Text:

@@ -122,7 +122,7 @@ def _looking(
             client = stack.enter_context(asking_client())
 
         def look() -> Look:
-            reading = reading_of(reach, files, now)
+            reading = reading_of(reach, files, now, cached=True)
             starts = None if client is None else _starts(client, reading, known)
             return waiting(reading, starts), reading.snapshot.now
 

@@ -83,7 +83,7 @@ def _matters(document: Document) -> Document:
 
 
 async def _observed(cluster: Cluster, reach: ClusterAccess) -> Document:
-    live = await read_live(cluster, reach, with_leases=True)
+    live = await read_live(cluster, reach, with_leases=True, cached=True)
     return document_of(live, await leader_of(cluster, reach, live.home))
 
 

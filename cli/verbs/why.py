@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import cache, partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from fourleaf.cli import options
 from fourleaf.cli.answers import RunningMember, WhyAnswer
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
-from fourleaf.cli.cluster.solver_process import solver
 from fourleaf.cli.input.files import moment
 from fourleaf.cli.input.gang_names import find_gang
 from fourleaf.cli.input.plan_input import Input
@@ -26,14 +30,17 @@ from fourleaf.cli.options import (
     Watch,
 )
 from fourleaf.cli.output.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems
-from fourleaf.cli.output.documents import Document, tell
+from fourleaf.cli.output.documents import Document, for_people, tell
 from fourleaf.cli.output.progress import Progress
 from fourleaf.cli.output.watch import WatchedAnswer, need_anew, present
 
 if TYPE_CHECKING:
     from fourleaf.model.gang import GangKey
     from fourleaf.model.plan import Plan
+    from fourleaf.model.readers import InputReading
+    from fourleaf.model.reasons.pod_condition import ConditionReason
     from fourleaf.model.snapshot import Snapshot
+    from fourleaf.solver.process.client import SolverClient
 
 
 Seen = tuple[WhyAnswer, "Snapshot"]
@@ -51,45 +58,82 @@ def why(
     watch: Watch = False,
     interval: Interval = 5.0,
     now: Now = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Plan what is observed now, whatever was said.")
+    ] = False,
 ) -> None:
     """Tell where a gang runs, or why it waits and what would let it start.
 
-    Plans what is observed, which changes nothing.
+    Why it waits is what the scheduler that leads has written into the conditions of its pods.
+    Where nothing is written, and for JSON and YAML, which have the data behind the reason, what is
+    observed is planned, which changes nothing.
 
     Exit code: 0 it is placed or would be now, 2 there is no such gang, 3 it has to wait.
     """
     need_anew(files, watch)
     at = moment(now)
-    with solver() as client:
-        log_to_stderr()
+    quotes = not (plan or files or at is not None) and for_people(output)
+    with ExitStack() as stack:
+        client = cache(partial(_client, stack))
+        if not quotes:
+            client()
         given = Input(
-            ClusterAccess(kubeconfig, context, scheduler_namespace), files or (), live, at
+            ClusterAccess(kubeconfig, context, scheduler_namespace),
+            files or (),
+            live,
+            at,
+            cached=True,
         )
 
         def look() -> Seen:
-            reading = given.read()
+            gathered = given.gather()
+            reading = gathered.reading()
             key = find_gang(reading, gang, namespace, given.where)
             wrong = (one for one in reading.problems if one.is_error and str(key) in one.object)
             print_problems(wrong)
-            plan = _planned(client, reading.snapshot, key)
-            return explained(reading.snapshot, key, plan), reading.snapshot
+            snapshot = reading.snapshot
+            told = said_of(reading, key) if quotes and gathered.led else None
+            if told is not None or key not in snapshot.gangs_by_key:
+                return replace(explained(snapshot, key, None), told=told), snapshot
+            return explained(snapshot, key, _planned(client(), snapshot)), snapshot
 
         view = WatchedAnswer(look, lambda seen: _tell(*seen, output), _code, lambda seen: seen[0])
         present(view, output, watch, interval)
 
 
-def _code(seen: Seen) -> int:
-    return EXIT_PENDING if seen[0].waiting else EXIT_OK
+def _client(stack: ExitStack) -> SolverClient:
+    from fourleaf.cli.cluster.solver_process import solver
+
+    client = stack.enter_context(solver())
+    log_to_stderr()
+    return client
 
 
-def _planned(client: Any, snapshot: Snapshot, key: GangKey) -> Plan | None:
-    """The plan of now, None where nothing of the gang waits."""
-    if all(gang.key != key for gang in snapshot.gangs):
+def said_of(reading: InputReading, key: GangKey) -> ConditionReason | None:
+    """What the scheduler says of a gang that waits, where its pods all say the same in its words.
+
+    None where nothing waits of it, and where the reading itself knows better: it is held back.
+    """
+    from fourleaf.model.reasons.pod_condition import said
+
+    gang = reading.snapshot.gangs_by_key.get(key)
+    if gang is None or gang.hold is not None:
         return None
+    pods = ((key.namespace, name) for role in gang.roles for name in role.pods)
+    words = {said([reading.pods[pod]]) if pod in reading.pods else None for pod in pods}
+    first, *others = words
+    return None if others or first is None or first.kind is None else first
+
+
+def _code(seen: Seen) -> int:
+    return EXIT_PENDING if seen[0].waiting or seen[0].told else EXIT_OK
+
+
+def _planned(client: SolverClient, snapshot: Snapshot) -> Plan:
+    """The plan of now."""
     with Progress("planning what is observed") as progress:
         client.wait_until_ready()
-        plan: Plan = client.plan(snapshot, on_stage=progress.stage)
-    return plan
+        return client.plan(snapshot, on_stage=progress.stage)
 
 
 def explained(snapshot: Snapshot, key: GangKey, plan: Plan | None) -> WhyAnswer:

@@ -16,9 +16,10 @@ from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, JOBS, LEASES,
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
 from fourleaf.k8s_bridge.informers import Change, Informers, config_selection
 from fourleaf.k8s_bridge.informers.owner_kinds import OwnerInformers
+from fourleaf.k8s_bridge.informers.watched_kinds import WATCHED_KINDS
 from fourleaf.k8s_bridge.ledger.names import GANGS, PAGES
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.k8s_bridge.scheduler import STALE_SECONDS, WATCHED_KINDS
+from fourleaf.k8s_bridge.scheduler import STALE_SECONDS
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers import Source

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import structlog
-
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.informers import Absent, Change, Put, Removed, Replaced
@@ -41,6 +39,8 @@ class ConfigWatcher:
         apply: Callable[[SchedulerConfig], None],
         report: Callable[[ConfigState, ConfigState], None],
     ) -> None:
+        import structlog
+
         self.state: ConfigState = START
         self._names = names
         self._apply = apply

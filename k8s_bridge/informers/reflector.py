@@ -8,8 +8,6 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-import structlog
-
 from fourleaf.k8s_bridge.cluster.errors import Gone, NotFound, Refused
 from fourleaf.k8s_bridge.cluster.kinds import Kind
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
@@ -51,6 +49,8 @@ async def reflect(
         Backoff(clock, timeouts.first_retry, timeouts.longest_retry, chance),
         chance,
     )
+    import structlog
+
     log = structlog.get_logger(__name__).bind(
         kind=selection.kind.plural, group=selection.kind.group
     )
@@ -90,6 +90,8 @@ async def mirror(
 
     What the server refuses is logged once, and asked for again ever more rarely.
     """
+    import structlog
+
     log = structlog.get_logger(__name__).bind(kind=kind.plural, group=kind.group)
     cached, complaint, forbidden = context.selection.cached, "", context.timeouts.refused_first
     while True:

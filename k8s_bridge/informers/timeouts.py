@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-import structlog
-
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
 from fourleaf.k8s_bridge.informers.health import Pulse
 from fourleaf.k8s_bridge.informers.selection import Selection
@@ -58,6 +56,8 @@ class WatchContext:
     async def retry(self, error: Exception) -> None:
         """Note a failure and wait, as long as the server asks for where it does."""
         if self.pulse.failed(error):
+            import structlog
+
             log = structlog.get_logger(__name__)
             log.info("request_repeated", kind=self.selection.kind.plural, why=str(error))
         await self.backoff.wait(getattr(error, "retry_after", None))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-import structlog
 
 from fourleaf.k8s_bridge.cluster.errors import AlreadyExists, ClusterError, NotFound
 from fourleaf.k8s_bridge.cluster.kinds import LEASES
@@ -57,4 +56,6 @@ class StateLease:
         self._warn("unreadable", "its content makes no sense, and is written anew in time")
 
     def _warn(self, event: str, why: str) -> None:
+        import structlog
+
         structlog.get_logger(__name__).warning(event, lease=self.name, why=why)

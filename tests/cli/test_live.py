@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,12 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     CONFIG_MAPS,
     JOB_SETS,
     JOBS,
+    LEASES,
     NATIVE_POD_GROUPS,
     NATIVE_POD_GROUPS_BETA,
 )
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, MemoryStore, actors
+from fourleaf.k8s_bridge.election.lease import lease_body
 from fourleaf.model.problems import BadInput
 from fourleaf.model.readers import open_paths
 
@@ -126,3 +129,30 @@ async def test_a_cluster_without_nodes_is_the_wrong_one() -> None:
     """Nothing can be planned without nodes, and that is said."""
     with pytest.raises(BadInput, match="the cluster has no node"):
         await live(MemoryCluster())
+
+
+async def test_who_only_looks_is_answered_from_what_is_at_hand() -> None:
+    """Every list may come from the API server's memory; else each is as new as the last write."""
+    made, flags = await cluster(), list[bool]()
+
+    async def listed(*words: Any, cached: bool = False, **more: Any) -> Any:
+        flags.append(cached)
+        return await MemoryCluster.list(made, *words, cached=cached, **more)
+
+    made.list = listed  # type: ignore[method-assign]
+    await read_live(made, ClusterAccess(scheduler_namespace="x"), cached=True)
+    assert len(flags) > 20
+    assert all(flags)
+    flags.clear()
+    await read_live(made, ClusterAccess(scheduler_namespace="x"))
+    assert not any(flags)
+
+
+@pytest.mark.parametrize(("ago", "led"), [(5, True), (600, False)])
+async def test_whether_a_scheduler_leads(ago: float, led: bool) -> None:
+    """Its Lease was renewed seconds ago, or minutes."""
+    made = await cluster()
+    body = lease_body("fourleaf-scheduler", "a", 15, 1, time.time() - ago)
+    await made.create(LEASES, "kube-system", body)
+    assert (await read_live(made, ClusterAccess(), cached=True)).led is led
+    assert not (await live(made)).led

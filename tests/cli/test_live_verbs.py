@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -220,6 +222,31 @@ def test_why_of_a_gang_that_waits(stage: Stage, run: Run) -> None:
     assert told["why"]["counts"]["leaves"] == 4
     assert any("notebook-3" in step for step in told["why"]["unblock"])
     assert "unblock: it starts when" in run(*words).stdout
+
+
+HEAVY = ("ortools", "numpy", "kubernetes", "fastapi", "structlog", "fourleaf.solver.process.client")
+LOADED = """
+import sys
+from fourleaf.cli.main import app
+kubeconfig, heavy, *verbs = sys.argv[1:]
+for words in verbs:
+    try:
+        app([*words.split(), "--kubeconfig", kubeconfig])
+    except SystemExit as end:
+        print(end.code)
+print([one for one in heavy.split() if one in sys.modules])
+"""
+
+
+def test_verbs_load_nothing_that_takes_long(stage: Stage) -> None:
+    """Nor is anything solved for `why`: what the scheduler has written answers it."""
+    verbs = ("status", "queue", f"why -n {stage.namespace} pair", f"why -n {stage.namespace} big")
+    words = [sys.executable, "-c", LOADED, stage.kubeconfig, " ".join(HEAVY), *verbs]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
+    said = done.stdout.splitlines()
+    assert [line for line in said if line.isdigit()] == ["0", "0", "0", "3"]
+    assert "as the scheduler says" in done.stdout
+    assert said[-1] == "[]"
 
 
 def test_why_of_an_unknown_gang(stage: Stage, run: Run) -> None:

@@ -9,7 +9,7 @@ import pytest
 from fourleaf.cli.input.gang_names import find_gang
 from fourleaf.cli.render.glyphs import UNICODE
 from fourleaf.cli.render.why import why_lines
-from fourleaf.cli.verbs.why import document_of, explained
+from fourleaf.cli.verbs.why import document_of, explained, said_of
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.problems import BadInput
@@ -143,3 +143,40 @@ def test_what_there_is_of_a_name_that_is_no_gang(
     (problem,) = caught.value.problems
     assert message in problem.message
     assert advice in problem.advice
+
+
+def waits(*texts: str) -> InputReading:
+    """A gang of which each pod says one of `texts` in its condition, nothing where it is empty."""
+    said = {"topology.scheduler/gang": "g", "topology.scheduler/gang-size": str(len(texts))}
+    bodies = []
+    for rank, message in enumerate(texts):
+        body = pod(f"g-{rank}", annotations=said)
+        condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+        told = [{**condition, "message": message}] if message else []
+        bodies.append({**body, "status": {"phase": "Pending", "conditions": told}})
+    return read([source(node(), *bodies)], strict=False, expand=False)
+
+
+def test_what_the_scheduler_says_stands_for_a_plan() -> None:
+    """Where all pods say the same in its words; the table says whose words they are."""
+    text_of_all = (
+        "NoFreeCapacity: short of GPUs. To unblock: a ends; b ends. Nearest: 1 of 2 in leaf-0."
+    )
+    found, key = waits(text_of_all, text_of_all), GangKey("ml", "g")
+    told = said_of(found, key)
+    assert told is not None
+    answer = replace(explained(found.snapshot, key, None), told=told)
+    now = found.snapshot.gangs_by_key[key].created + 60
+    lines = text(why_lines(answer, found.snapshot, now, UNICODE)).splitlines()
+    assert lines[0] == "ml/g  NoFreeCapacity"
+    assert lines[2:] == [
+        "  unblock: a ends",
+        "  unblock: b ends",
+        "  short of GPUs",
+        "  nearest: 1 of 2 in leaf-0",
+        "  as the scheduler says; --plan plans anew",
+    ]
+    others = "NoFreeCapacity: short of nodes.", "", "0/3 nodes are available."
+    for other in others:
+        assert said_of(waits(text_of_all, other), key) is None
+    assert said_of(waits(others[2], others[2]), key) is None

@@ -8,7 +8,7 @@ from typing import Any
 from fourleaf.k8s_bridge.cluster.kinds import Kind
 from fourleaf.k8s_bridge.informers.owner_kinds import BUILT_IN_OWNERS
 from fourleaf.k8s_bridge.informers.selection import selection_of
-from fourleaf.k8s_bridge.scheduler import WATCHED_KINDS
+from fourleaf.k8s_bridge.informers.watched_kinds import WATCHED_KINDS
 from fourleaf.model.crds.definitions import definitions
 from tests.controlplane import flags
 from tests.controlplane.api import Api

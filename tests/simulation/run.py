@@ -11,7 +11,7 @@ from typing import Literal
 from fourleaf.k8s_bridge.cluster.kinds import EVENTS
 from fourleaf.k8s_bridge.informers import Timeouts
 from fourleaf.k8s_bridge.informers.owner_kinds import BUILT_IN_OWNERS
-from fourleaf.k8s_bridge.scheduler import WATCHED_KINDS
+from fourleaf.k8s_bridge.informers.watched_kinds import WATCHED_KINDS
 from tests.simulation import progress
 from tests.simulation.chance import stream
 from tests.simulation.churn import config, nodes, owners, pods

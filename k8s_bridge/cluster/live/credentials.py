@@ -6,42 +6,52 @@ import asyncio
 import os
 import time
 import urllib.request
-from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from kubernetes.aio import config
-from kubernetes.aio.client.configuration import Configuration
-from kubernetes.aio.client.rest import RESTClientObject
-from yaml import YAMLError
-
-from fourleaf.k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.live.kubeconfig import plain_access
 
 REREAD_SECONDS = 30.0
 """Seconds after which a projected token is looked at again, and at least between reloads."""
 
-_UNREADABLE = (
-    config.ConfigException,
-    YAMLError,
-    OSError,
-    AttributeError,
-    KeyError,
-    TypeError,
-    ValueError,
-)
-"""What the loader raises over files that are absent, broken or of another shape."""
+
+class ClusterEndpoint(Protocol):
+    """A cluster's address, and what shows it who we are."""
+
+    @property
+    def host(self) -> str:
+        """The URL of the apiserver."""
+
+    @property
+    def proxy(self) -> str | None:
+        """The URL of the proxy that the kubeconfig names."""
+
+    @property
+    def server_name(self) -> str | None:
+        """The name in the apiserver's certificate, where it is not that of its URL."""
+
+    def tls(self) -> Any:
+        """The SSL context that verifies the apiserver and carries a client certificate."""
+
+    async def authorization(self) -> str:
+        """What goes into the Authorization header, "" for nothing."""
+
+    async def close(self) -> None:
+        """Stop keeping it fresh."""
 
 
 class Credentials:
-    """A configuration of the `kubernetes` package, kept fresh. Made by `load`."""
+    """A `ClusterEndpoint`, read again when the apiserver no longer takes it. Made by `load`."""
 
-    def __init__(self, kubeconfig: str | None, context: str | None) -> None:
-        self.configuration = Configuration()
+    def __init__(
+        self, kubeconfig: str | None, context: str | None, access: ClusterEndpoint
+    ) -> None:
         self._kubeconfig = kubeconfig
         self._context = context
-        self._refresher: asyncio.Task[None] | None = None
-        self._read_at = self._reloaded_at = float("-inf")
+        self._access = access
+        self._reloaded_at = time.monotonic()
+        self._read_at = float("-inf")
         self._authorization = ""
         self._reloading = asyncio.Lock()
 
@@ -51,20 +61,24 @@ class Credentials:
 
         Raises `Refused` where they cannot be read.
         """
-        made = cls(kubeconfig or _default_kubeconfig(), context)
-        await made._read()
-        return made
+        path = kubeconfig or _default_kubeconfig()
+        return cls(path, context, await _read(path, context))
 
     @property
     def host(self) -> str:
         """The URL of the apiserver, without a slash at its end."""
-        return str(self.configuration.host).rstrip("/")
+        return self._access.host.rstrip("/")
+
+    @property
+    def server_name(self) -> str | None:
+        """The name in the apiserver's certificate, where it is not that of its URL."""
+        return self._access.server_name
 
     @property
     def proxy(self) -> str | None:
         """The URL of the proxy to go through: the kubeconfig's, else the environment's."""
-        if self.configuration.proxy:
-            return str(self.configuration.proxy)
+        if self._access.proxy:
+            return self._access.proxy
         host = urlsplit(self.host)
         if urllib.request.proxy_bypass(host.netloc):
             return None
@@ -72,57 +86,36 @@ class Credentials:
 
     def tls(self) -> Any:
         """The SSL context that verifies the apiserver and carries a client certificate."""
-        return RESTClientObject(self.configuration).ssl_context
+        return self._access.tls()
 
     async def authorization(self) -> str:
         """What goes into the Authorization header, "" for nothing."""
         if time.monotonic() - self._read_at > REREAD_SECONDS:
             self._read_at = time.monotonic()
-            key = await self.configuration.get_api_key_with_prefix("BearerToken")
-            self._authorization = key or ""
+            self._authorization = await self._access.authorization()
         return self._authorization
 
     async def reload(self) -> None:
         """Read everything again after a 401: a file or a plugin may know a newer token."""
         async with self._reloading:
             if time.monotonic() - self._reloaded_at > REREAD_SECONDS:
-                await self._read()
+                self._reloaded_at = time.monotonic()
+                await self.close()
+                self._access = await _read(self._kubeconfig, self._context)
+                self._read_at = float("-inf")
 
     async def close(self) -> None:
         """Stop keeping it fresh."""
-        if self._refresher is not None:
-            self._refresher.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._refresher
-            self._refresher = None
+        await self._access.close()
 
-    async def _read(self) -> None:
-        await self.close()
-        self._reloaded_at = time.monotonic()
-        try:
-            if self._kubeconfig is None:
-                config.load_incluster_config(client_configuration=self.configuration)  # type: ignore[no-untyped-call]
-            else:
-                await self._read_kubeconfig(self._kubeconfig)
-        except _UNREADABLE as error:
-            where = self._kubeconfig or "the service account of this pod"
-            advice = "Name a kubeconfig, or run in a pod with a service account."
-            raise Refused(f"{where}: {str(error).rstrip('. ')}. {advice}") from error
-        self._read_at = float("-inf")
 
-    async def _read_kubeconfig(self, path: str) -> None:
-        found = [part for part in path.split(os.pathsep) if Path(part).expanduser().exists()]
-        if not found:
-            raise FileNotFoundError("does not exist")
-        loader = await config.load_kube_config(  # type: ignore[no-untyped-call]
-            config_file=path,
-            context=self._context,
-            client_configuration=self.configuration,
-            persist_config=False,
-        )
-        if hasattr(loader, "token"):
-            coroutine = config.refresh_token(loader, self.configuration)  # type: ignore[no-untyped-call]
-            self._refresher = asyncio.create_task(coroutine)
+async def _read(path: str | None, context: str | None) -> ClusterEndpoint:
+    plain = plain_access(path, context) if path else None
+    if plain is not None:
+        return plain
+    from fourleaf.k8s_bridge.cluster.live.packaged_access import PackagedAccess
+
+    return await PackagedAccess.load(path, context)
 
 
 def _default_kubeconfig() -> str | None:

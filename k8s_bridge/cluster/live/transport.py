@@ -39,7 +39,7 @@ class Transport:
         self._credentials = credentials
         self._traffic = traffic
         self._host = credentials.host
-        self._server_name = credentials.configuration.tls_server_name
+        self._server_name = credentials.server_name
         self._proxy = credentials.proxy
         tls = credentials.tls() if self._host.startswith("https") else False
         self._session = aiohttp.ClientSession(
