@@ -1,7 +1,7 @@
 """Metrics for Prometheus, with a registry of their own.
 
-Every label has few values: kinds of reasons, of objects, of answers, and as many domains of the
-fabric as `fabric_usage` lists at most.
+Every label has few values: kinds of reasons, of objects, of answers, and as many domains and
+namespaces as `fabric_usage` and `namespace_metrics` list at most.
 """
 
 from __future__ import annotations
@@ -11,14 +11,17 @@ from collections import Counter as Tally
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 
 from fourleaf.k8s_bridge.cluster.kinds import Kind
 from fourleaf.k8s_bridge.ledger.format_usage import LedgerUse
 from fourleaf.k8s_bridge.ledger.formats.codec import KNOWN
 from fourleaf.k8s_bridge.node_health.judge import NodeVerdict
 from fourleaf.k8s_bridge.relocation.records import UNWANTED, Purpose
+from fourleaf.k8s_bridge.reporting.build_info import own_version
 from fourleaf.k8s_bridge.reporting.fabric_usage import FabricUsage
+from fourleaf.k8s_bridge.reporting.namespace_metrics import NamespaceMetrics
+from fourleaf.k8s_bridge.reporting.namespace_use import NamespaceUse
 from fourleaf.model.plan import Plan, PlanStatus
 from fourleaf.model.reasons.kinds import ReasonKind
 
@@ -47,6 +50,8 @@ class SchedulerMetrics:
         self._make_cycle()
         self._make_relocations()
         self._make_bridge()
+        self._namespaces = NamespaceMetrics(self.registry, _LONG)
+        self._make_process()
 
     def _make_seeds(self) -> None:
         self._placement = self._new_histogram(
@@ -165,6 +170,13 @@ class SchedulerMetrics:
             ["verb", "kind", "status"],
         )
 
+    def _make_process(self) -> None:
+        ProcessCollector(registry=self.registry)
+        build = self._new_gauge(
+            "fourleaf_build_info", "1, with the version of this process.", ["version"]
+        )
+        build.labels(own_version()).set(1)
+
     def cycle(self, status: str, phases: Mapping[str, float]) -> None:
         """A cycle has ended in one of `CYCLE_STATUSES`; seconds by phase, names of the code's."""
         known = status if status in CYCLE_STATUSES else FAILED
@@ -201,9 +213,14 @@ class SchedulerMetrics:
         for domain, ratio in use.domains:
             self._utilization.labels(domain).set(ratio)
 
-    def bound(self, seconds: float) -> None:
-        """A gang was bound, `seconds` after it could first be planned."""
+    def bound(self, seconds: float, namespace: str) -> None:
+        """A gang of `namespace` was bound, `seconds` after it could first be planned."""
         self._latency.observe(seconds)
+        self._namespaces.bound(namespace, seconds)
+
+    def namespaces(self, uses: Mapping[str, NamespaceUse]) -> None:
+        """Each namespace has, may have and waits for this much now."""
+        self._namespaces.used(uses)
 
     def nodes(self, verdicts: Mapping[NodeVerdict, int]) -> None:
         """So many nodes are taken for this and that now."""

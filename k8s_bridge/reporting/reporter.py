@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from importlib.metadata import PackageNotFoundError, version
 
 import structlog
 
@@ -22,6 +21,7 @@ from fourleaf.k8s_bridge.node_health.judge import Judgement
 from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
 from fourleaf.k8s_bridge.reporting.after_cycle import after_cycle
 from fourleaf.k8s_bridge.reporting.audit import Audit
+from fourleaf.k8s_bridge.reporting.build_info import own_version
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
 from fourleaf.k8s_bridge.reporting.cycle_history import CycleHistory, CycleNote
 from fourleaf.k8s_bridge.reporting.events.bound_gangs import what_was_bound
@@ -40,6 +40,7 @@ from fourleaf.k8s_bridge.reporting.fabric_usage import fabric_usage
 from fourleaf.k8s_bridge.reporting.first_seen import FirstSeen
 from fourleaf.k8s_bridge.reporting.guard import guarded
 from fourleaf.k8s_bridge.reporting.metrics import EMPTY, FAILED, SchedulerMetrics
+from fourleaf.k8s_bridge.reporting.namespace_use import namespace_use
 from fourleaf.k8s_bridge.reporting.other_namespaces import without_others
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Outgoing, Regarding
 from fourleaf.k8s_bridge.reporting.recorder.recorder import Recorder, YieldToBinding
@@ -167,7 +168,8 @@ class Reporter:
         del self._bound[commit.name]
         since = self._waited.pop(commit.gang, None)
         if since is not None:
-            self._metrics.bound(max(0.0, self._scheduler.clock.wall() - since))
+            now = self._scheduler.clock.wall()
+            self._metrics.bound(max(0.0, now - since), commit.gang.namespace)
         self._record(what_was_bound(commit.gang, [(m.pod, m.node) for m in bound.members]))
 
     @guarded
@@ -244,7 +246,7 @@ class Reporter:
         state = scheduler.config.state
         return Status(
             identity=scheduler.options.identity,
-            version=_version(),
+            version=own_version(),
             leader=scheduler.leading and scheduler.gate.is_open,
             holder=scheduler.election.leader,
             epoch=scheduler.epoch,
@@ -389,12 +391,8 @@ class Reporter:
                 }
             )
             if not scheduler.unsynced:
-                self._metrics.fabric(fabric_usage(scheduler.cache.reading().snapshot))
+                snapshot = scheduler.cache.reading().snapshot
+                self._metrics.fabric(fabric_usage(snapshot))
+                leads, wall = scheduler.leading, scheduler.clock.wall()
+                self._metrics.namespaces(namespace_use(snapshot, wall) if leads else {})
             await scheduler.clock.sleep(MEASURE_SECONDS)
-
-
-def _version() -> str:
-    try:
-        return version("fourleaf")
-    except PackageNotFoundError:
-        return "source"

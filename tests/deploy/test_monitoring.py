@@ -21,7 +21,7 @@ from tests.deploy.tools import run
 
 MONITORING = DEPLOY / "monitoring"
 DOCS = DEPLOY.parent / "docs" / "alerts.md"
-NAME = re.compile(r"\b(?:topology|fourleaf)_[a-z_]+\b")
+NAME = re.compile(r"\b(?:topology|fourleaf|process)_[a-z_]+\b")
 RULES: list[dict[str, Any]] = [
     rule
     for group in yaml.safe_load((MONITORING / "alerts.yaml").read_text())["groups"]

@@ -46,6 +46,21 @@ OURS = {
     "fourleaf_relocations",
     "fourleaf_nodes",
     "fourleaf_ledger_records",
+    "fourleaf_build_info",
+    "fourleaf_namespace_used_gpus",
+    "fourleaf_namespace_pending_gpus",
+    "fourleaf_namespace_pending_gangs",
+    "fourleaf_namespace_longest_wait_seconds",
+    "fourleaf_namespace_quota_gpus",
+    "fourleaf_namespace_wait_seconds",
+}
+PROCESS = {
+    "process_cpu_seconds",
+    "process_max_fds",
+    "process_open_fds",
+    "process_resident_memory_bytes",
+    "process_start_time_seconds",
+    "process_virtual_memory_bytes",
 }
 
 
@@ -67,7 +82,7 @@ def test_the_page_has_all_names_with_help() -> None:
         for family in text_string_to_metric_families(text)
         if not family.name.endswith("_created")
     }
-    assert set(families) == SEEDS | OURS
+    assert set(families) == SEEDS | OURS | PROCESS
     assert all(family.documentation.endswith(".") for family in families.values())
 
 
@@ -175,13 +190,14 @@ def test_both_recovery_histograms_hear_of_a_recovery() -> None:
 def test_what_the_bridge_does() -> None:
     """Each method moves its metric by what it was given."""
     metrics = SchedulerMetrics()
-    metrics.bound(3)
+    metrics.bound(3, "ml")
     metrics.conflicts(2)
     metrics.learnt(0.004)
     metrics.leading(True)
     metrics.config(False)
     metrics.watches({PODS: 1.5, COSCHEDULING_POD_GROUPS: 2.5})
     assert value(metrics, "topology_scheduler_latency_seconds_sum") == 3
+    assert value(metrics, "fourleaf_namespace_wait_seconds_sum", gang_namespace="ml") == 3
     assert value(metrics, "fourleaf_commit_conflicts_total") == 2
     assert value(metrics, "fourleaf_event_to_model_seconds_bucket", le="0.005") == 1
     assert value(metrics, "fourleaf_event_to_model_seconds_bucket", le="0.0025") == 0
