@@ -10,7 +10,7 @@ from operator import attrgetter
 from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.reporting.other_namespaces import without_others
-from fourleaf.k8s_bridge.reporting.recorder.queue_items import StatusPatch
+from fourleaf.k8s_bridge.reporting.recorder.queue_items import Regarding, StatusPatch
 from fourleaf.model.config.spec import Messages
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan, Waiting
@@ -79,6 +79,14 @@ class ReportedReason:
 
 
 @dataclass(frozen=True, slots=True)
+class MemberNews:
+    """Pods of a gang whose event of the moment `event_at` is still to be written."""
+
+    event_at: float
+    pods: tuple[Regarding, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ReportedGroup:
     """What was last said in the status of a PodGroup, at which version of it, when."""
 
@@ -93,14 +101,15 @@ class Reported:
 
     `answers` has what was said of `gangs` by the identity of the plan's answer; all were looked at
     anew at `looked_at`. Of the gangs `untold` the newest is to be said yet: too many changed at
-    once. `messages` is how it was to be said, `namespaces` are those whose gangs and pods it may
-    name.
+    once. Of `news`, pods are to be told yet why their gang waits. `messages` is how it was to be
+    said, `namespaces` are those whose gangs and pods it may name.
     """
 
     gangs: Mapping[GangKey, ReportedReason] = field(default_factory=dict)
     answers: Mapping[int, ReportedReason] = field(default_factory=dict)
     looked_at: float = float("-inf")
     untold: tuple[GangKey, ...] = ()
+    news: Mapping[GangKey, MemberNews] = field(default_factory=dict)
     groups: Mapping[tuple[Kind, str, str], ReportedGroup] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     messages: Messages = field(default_factory=Messages)

@@ -22,6 +22,7 @@ from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
 from fourleaf.k8s_bridge.reporting.after_cycle import after_cycle
 from fourleaf.k8s_bridge.reporting.audit import Audit
 from fourleaf.k8s_bridge.reporting.build_info import own_version
+from fourleaf.k8s_bridge.reporting.conditions.waiting_gangs import what_members_are_told
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
 from fourleaf.k8s_bridge.reporting.cycle_history import CycleHistory, CycleNote
 from fourleaf.k8s_bridge.reporting.events.bound_gangs import what_was_bound
@@ -133,6 +134,10 @@ class Reporter:
             there = {pod.gang for pod in snapshot.running}
             self._waited = {gang: at for gang, at in self._waited.items() if gang in there}
             self._bound = {name: one for name, one in self._bound.items() if one.gang in there}
+        if self._reported.news:
+            bound = {one.gang for one in plan}
+            news = {gang: one for gang, one in self._reported.news.items() if gang not in bound}
+            self._reported = replace(self._reported, news=news)
         for one in plan:
             created = snapshot.gangs_by_key[one.gang].created
             uids = (member.pod.uid for member in one.members)
@@ -233,6 +238,7 @@ class Reporter:
         self._cycle_began = None
         self._queue = tuple
         self._facts = None
+        self._reported = replace(self._reported, news={})
         self._metrics.pending(())
 
     @guarded
@@ -321,7 +327,11 @@ class Reporter:
         after = after_cycle(self._reported, facts)
         self._reported = after.reported
         self._record(after.outgoing)
-        if self._reported.untold or (self._audit is not None and self._audit.is_behind):
+        self._note_behind()
+
+    def _note_behind(self) -> None:
+        untold = self._reported.untold or self._reported.news
+        if untold or (self._audit is not None and self._audit.is_behind):
             self._is_behind.set()
 
     async def _tell_rest(self) -> None:
@@ -340,8 +350,9 @@ class Reporter:
             self._audit.write_more()
         if self._facts is not None and self._reported.untold:
             self._tell(replace(self._facts, now=now))
-        elif self._audit is not None and self._audit.is_behind:
-            self._is_behind.set()
+        events, self._reported = what_members_are_told(self._reported)
+        self._record(events)
+        self._note_behind()
 
     def _record(self, outgoing: Iterable[Outgoing]) -> None:
         """Have these written, without names of other namespaces where the config hides them."""

@@ -1,4 +1,4 @@
-"""Gangs that wait: a condition on each of their pods, and an event when the reason changes."""
+"""Gangs that wait: a condition on each of their pods, and events when the reason changes."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from typing import Any
 
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.reporting.conditions.waiting_gangs import Makers, waits_event
 from fourleaf.k8s_bridge.reporting.cycle_facts import (
     CycleFacts,
+    MemberNews,
     Members,
     Reported,
     ReportedReason,
 )
 from fourleaf.k8s_bridge.reporting.other_namespaces import named_in
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import (
-    Event,
     Outgoing,
     Regarding,
     StatusPatch,
     target_of,
 )
-from fourleaf.k8s_bridge.runtime.api_text import clipped, reason_text, second
+from fourleaf.k8s_bridge.runtime.api_text import reason_text, second
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Waiting
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
@@ -81,12 +82,20 @@ def what_waits(before: Reported, facts: CycleFacts) -> tuple[list[Outgoing], Rep
     gangs |= {gang: before.gangs[gang] for gang in untold if gang in before.gangs}
     looked_at = facts.now if looks else before.looked_at
     return outgoing, replace(
-        before, gangs=gangs, answers=answers, looked_at=looked_at, untold=untold
+        before,
+        gangs=gangs,
+        answers=answers,
+        looked_at=looked_at,
+        untold=untold,
+        news={**before.news, **teller.news},
     )
 
 
 class _Teller:
-    """Says why gangs wait, one after the other; what is to be written goes to `outgoing`."""
+    """Says why gangs wait, one after the other; what is to be written goes to `outgoing`.
+
+    Of `news` the other pods are to be told later.
+    """
 
     def __init__(
         self,
@@ -97,6 +106,8 @@ class _Teller:
         self._before = before
         self._facts = facts
         self._outgoing = outgoing
+        self._makers = Makers(facts.objects)
+        self.news: dict[GangKey, MemberNews] = {}
         self._texts: dict[tuple[int, str], tuple[str, frozenset[str]]] = {}
 
     def tell(self, entry: Waiting) -> ReportedReason | None:
@@ -117,7 +128,10 @@ class _Teller:
         # Again each time, until it has been written: the queue may have had no room for it.
         self._outgoing += patches
         if pods and (earlier is None or now.event_at != earlier.event_at):
-            self._outgoing.append(_event(gang.key, pods[0], now))
+            first, *others = (Regarding.of(PODS, pod) for pod in pods)
+            told = (first, *self._makers.of(pods))
+            self._outgoing += (waits_event(one, gang.key, now) for one in told)
+            self.news[gang.key] = MemberNews(now.event_at, tuple(others))
         return replace(now, newest=text, named=named, answer=entry, seen=seen, patches=patches)
 
     def _text(self, reason: Reason, namespace: str) -> tuple[str, frozenset[str]]:
@@ -227,14 +241,3 @@ def with_condition(pod: Body, text: str, now: float) -> Body | None:
     if not old:
         return {"conditions": [*seen, new]}
     return {"conditions": [new if c is old else c for c in seen]}
-
-
-def _event(gang: GangKey, pod: Body, said: ReportedReason) -> Event:
-    return Event(
-        regarding=Regarding.of(PODS, pod),
-        reason="FailedScheduling",
-        note=clipped(f"Gang {gang} waits: {said.text}"),
-        action="Scheduling",
-        topic=said.kind.value,
-        warning=True,
-    )

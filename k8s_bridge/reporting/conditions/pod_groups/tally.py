@@ -41,13 +41,14 @@ def tallies(
     found: dict[GroupName, Tally] = {}
     if dialects:
         for pod in pods:
-            name = _group_of(pod)
+            name = group_of(pod)
             if name is not None and name[0] in dialects:
                 _count(found.setdefault(name, Tally()), pod, schedulers)
     return found
 
 
-def _group_of(pod: Body) -> GroupName | None:
+def group_of(pod: Body) -> GroupName | None:
+    """The group that `pod` names, if any."""
     metadata = pod["metadata"]
     namespace = metadata.get("namespace", "")
     group = (pod.get("spec") or {}).get("schedulingGroup") or {}
