@@ -9,6 +9,7 @@ EXTRAS = {
     "fastapi": ("webhook", "dashboard"),
     "jinja2": ("dashboard",),
     "matplotlib": ("tune",),
+    "opentelemetry": ("otel",),
     "optuna": ("tune",),
     "pynvml": ("agent",),
     "uvloop": ("webhook",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -22,6 +23,7 @@ from fourleaf.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from fourleaf.k8s_bridge.reporting.traces import Traces
     from fourleaf.k8s_bridge.runtime.http.pages import Address
     from fourleaf.k8s_bridge.scheduler import SchedulerOptions
     from fourleaf.solver.process.client import SolverClient
@@ -44,6 +46,7 @@ class RunOptions:
     host: str
     port: int
     audit: str | None
+    traces: bool
     health: Address | None
 
 
@@ -68,6 +71,15 @@ def run(
         str | None,
         typer.Option(metavar="PATH", help="Append a line for each decision; - for stdout."),
     ] = None,
+    traces: Annotated[
+        bool,
+        typer.Option(
+            "--traces",
+            envvar="FOURLEAF_TRACES",
+            help="Send spans of cycles and gangs to the collector of OpenTelemetry that "
+            "OTEL_EXPORTER_OTLP_ENDPOINT names.",
+        ),
+    ] = False,
 ) -> None:
     """Schedule the gangs of a cluster, until stopped.
 
@@ -76,7 +88,7 @@ def run(
     Exit code: 0 stopped by a signal, 2 the cluster cannot be reached with these credentials.
     """
     setting = RunOptions(
-        kubeconfig, context, *address(listen), audit, health_address(health_listen)
+        kubeconfig, context, *address(listen), audit, traces, health_address(health_listen)
     )
     with solver() as client:
         from fourleaf.k8s_bridge.election.election import Timing
@@ -103,6 +115,15 @@ def run(
 async def _until_stopped(
     options: SchedulerOptions, setting: RunOptions, client: SolverClient
 ) -> None:
+    from fourleaf.k8s_bridge.reporting.traces import traces_to
+
+    with traces_to() if setting.traces else nullcontext() as traces:
+        await _run(options, setting, client, traces)
+
+
+async def _run(
+    options: SchedulerOptions, setting: RunOptions, client: SolverClient, traces: Traces | None
+) -> None:
     from fourleaf.k8s_bridge.reporting.audit import Audit, audit_to
     from fourleaf.k8s_bridge.reporting.http import ProbeServer, StateServer
     from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
@@ -122,7 +143,7 @@ async def _until_stopped(
         audit = Audit(audit_to(setting.audit), clock) if setting.audit else None
 
         def reporter(scheduler: SchedulerState) -> Reporter:
-            return Reporter(scheduler, metrics, audit, cluster.traffic.requests)
+            return Reporter(scheduler, metrics, audit, cluster.traffic.requests, traces)
 
         scheduler = Scheduler(cluster, clock, solver.plan, options, reporter, planner=solver)
         address = Address(setting.host, setting.port)

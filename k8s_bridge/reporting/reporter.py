@@ -47,6 +47,7 @@ from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Outgoing, 
 from fourleaf.k8s_bridge.reporting.recorder.recorder import Recorder, YieldToBinding
 from fourleaf.k8s_bridge.reporting.scheduler_state import SchedulerState
 from fourleaf.k8s_bridge.reporting.status import LastCycle, Queued, Status, queue_of
+from fourleaf.k8s_bridge.reporting.traces import Traces
 from fourleaf.k8s_bridge.runtime import logs
 from fourleaf.k8s_bridge.runtime.api_text import clipped
 from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
@@ -83,6 +84,7 @@ class Reporter:
         metrics: SchedulerMetrics,
         audit: Audit | None = None,
         requests: Requests | None = None,
+        traces: Traces | None = None,
     ) -> None:
         self.recorder = Recorder(
             scheduler.gated,
@@ -95,6 +97,7 @@ class Reporter:
         self._scheduler = scheduler
         self._metrics = metrics
         self._audit = audit
+        self._traces = traces
         self._requests = {} if requests is None else requests
         self._reported = Reported()
         self._bound: dict[str, _Bound] = {}
@@ -124,6 +127,8 @@ class Reporter:
     def cycle_begins(self) -> None:
         """A cycle starts."""
         self._cycle_began = self._scheduler.clock.monotonic()
+        if self._traces is not None:
+            self._traces.cycle_begins(self._scheduler.clock.wall())
 
     @guarded
     def committing(self, plan: tuple[CommitRequest, ...], snapshot: Snapshot) -> None:
@@ -134,6 +139,8 @@ class Reporter:
             there = {pod.gang for pod in snapshot.running}
             self._waited = {gang: at for gang, at in self._waited.items() if gang in there}
             self._bound = {name: one for name, one in self._bound.items() if one.gang in there}
+            if self._traces is not None:
+                self._traces.keep(there)
         if self._reported.news:
             bound = {one.gang for one in plan}
             news = {gang: one for gang, one in self._reported.news.items() if gang not in bound}
@@ -142,6 +149,8 @@ class Reporter:
             created = snapshot.gangs_by_key[one.gang].created
             uids = (member.pod.uid for member in one.members)
             self._waited[one.gang] = self._first_seen.waits_since(created, uids)
+            if self._traces is not None:
+                self._traces.decided(one.gang, self._scheduler.clock.wall())
 
     @guarded
     def cycle(self, report: CycleReport) -> None:
@@ -175,6 +184,8 @@ class Reporter:
         if since is not None:
             now = self._scheduler.clock.wall()
             self._metrics.bound(max(0.0, now - since), commit.gang.namespace)
+            if self._traces is not None:
+                self._traces.bound(commit.gang, len(bound.members), min(since, now), now)
         self._record(what_was_bound(commit.gang, [(m.pod, m.node) for m in bound.members]))
 
     @guarded
@@ -285,6 +296,9 @@ class Reporter:
             placed,
             len(plan.waiting),
         )
+        if self._traces is not None:
+            said = {"status": plan.status.value, "placed": placed, "waiting": len(plan.waiting)}
+            self._traces.cycle(cycle_id, self._last.at, report.seconds, said)
         self._notes.add(cycle_id, self._last.at, report, plan, len(lost))
         late = {one.gang: one.why for one in report.lost}
         with logs.cycle(cycle_id):

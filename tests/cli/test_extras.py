@@ -58,7 +58,8 @@ def test_each_extra_is_one_that_the_package_has() -> None:
     """And each module of the table is brought by the extras that it names."""
     text = (ROOT / "pyproject.toml").read_text()
     for module, extras in EXTRAS.items():
-        package = {"pynvml": "nvidia-ml-py"}.get(module, module)
+        named = {"pynvml": "nvidia-ml-py", "opentelemetry": "opentelemetry-sdk"}
+        package = named.get(module, module)
         for extra in extras:
             (line,) = re.findall(rf"^{extra} = \[.*\]$", text, re.MULTILINE)
             assert f'"{package}>=' in line
