@@ -531,4 +531,31 @@ FAIRNESS = (
         "tests/k8s_bridge/scheduling/test_set_aside.py"
         "::test_the_last_of_a_long_queue_stand_aside_too",
     ),
+    Mutant(
+        "told: ten at a time",
+        "ten thousand pods that wait for one reason are ten thousand events at once",
+        "k8s_bridge/reporting/conditions/waiting_gangs.py",
+        "        room = MEMBERS_AT_ONCE - len(events)\n",
+        "        room = len(news.pods)\n",
+        "tests/k8s_bridge/reporting/test_waiting_gangs.py"
+        "::test_thousands_that_wait_are_told_ten_at_a_time",
+    ),
+    Mutant(
+        "told: a forged owner",
+        "a pod that names an owner of others has events written about it",
+        "k8s_bridge/reporting/conditions/waiting_gangs.py",
+        ' or above["metadata"].get("uid") != owner.get("uid")',
+        "",
+        "tests/k8s_bridge/reporting/test_waiting_gangs.py"
+        "::test_a_reference_that_names_another_object_is_believed_by_none",
+    ),
+    Mutant(
+        "metrics: a bound on namespaces",
+        "each namespace that ever was is a series of each metric",
+        "k8s_bridge/reporting/namespace_metrics.py",
+        " and len(self._named) >= MOST_NAMESPACES",
+        " and False",
+        "tests/k8s_bridge/reporting/test_namespace_metrics.py"
+        "::test_namespaces_beyond_the_bound_are_one",
+    ),
 )
