@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -43,6 +44,8 @@ def present(view: WatchedAnswer[T], output: OutputFormat, watch: bool, interval:
     it goes on.
     """
     if not watch:
+        # One answer and out: looking for garbage among all that was loaded only takes time.
+        gc.disable()
         answer = view.look()
         view.tell(answer)
         raise typer.Exit(view.code(answer))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import orjson
@@ -51,18 +51,17 @@ _SHORT, _LONGEST_SHARED = 512, 8 * 1024
 
 _WITH_ANY_CONTENT = frozenset({RESOURCE_CLAIMS, VOLCANO_POD_GROUPS, COSCHEDULING_POD_GROUPS})
 """Kinds of tenants that may hold what their schema does not name."""
-_Adapter = TypeAdapter[Any]
-_OBJECTS: dict[Kind, _Adapter] = {
-    PODS: TypeAdapter(shapes.PodShape),
-    NODES: TypeAdapter(shapes.NodeShape),
+_OBJECTS: dict[Kind, Any] = {
+    PODS: shapes.PodShape,
+    NODES: shapes.NodeShape,
 }
-_PAGES: dict[Kind, _Adapter] = {
-    PODS: TypeAdapter(shapes.PodPage),
-    NODES: TypeAdapter(shapes.NodePage),
+_PAGES: dict[Kind, Any] = {
+    PODS: shapes.PodPage,
+    NODES: shapes.NodePage,
 }
-_EVENTS: dict[Kind, _Adapter] = {
-    PODS: TypeAdapter(shapes.PodEvent),
-    NODES: TypeAdapter(shapes.NodeEvent),
+_EVENTS: dict[Kind, Any] = {
+    PODS: shapes.PodEvent,
+    NODES: shapes.NodeEvent,
 }
 _TEMPLATE_CONTAINER = tuple(one for one in shapes.ContainerShape.__annotations__ if one != "env")
 _POD_SPEC = tuple(shapes.PodSpec.__annotations__)
@@ -111,10 +110,16 @@ def _objects_in(kind: Kind, items: Any) -> list[Body]:
     raise ClusterError(f"{kind.plural}: the answer holds something that is no object")
 
 
-def _read(adapters: dict[Kind, _Adapter], kind: Kind, content: bytes) -> Body:
-    adapter = adapters.get(kind)
+@cache
+def _adapter(shape: Any) -> TypeAdapter[Any]:
+    """Made where it is first used: each takes a while, and commands use few."""
+    return TypeAdapter(shape)
+
+
+def _read(known: dict[Kind, Any], kind: Kind, content: bytes) -> Body:
+    shape = known.get(kind)
     try:
-        body = _parsed(content) if adapter is None else adapter.validate_json(content)
+        body = _parsed(content) if shape is None else _adapter(shape).validate_json(content)
     except (orjson.JSONDecodeError, ValidationError) as error:
         said = brief(" ".join(str(error).split()))
         raise ClusterError(f"{kind.plural}: the answer is not what the API says: {said}") from error
