@@ -153,7 +153,7 @@ VERDICTS = (
     ),
     Verdict(
         "from the death of all 8 nodes to the gang's next run elsewhere, s p95", "recovery",
-        lambda s: s.cell("p95 s", "elsewhere", "8"),
+        lambda s: s.cell("p95 s", "operator", "elsewhere", "8"),
     ),
     Verdict(
         "200 reviews/s by the webhook, ms p99", "webhook",

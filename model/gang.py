@@ -1,11 +1,16 @@
-"""A gang: pods that start together or not at all, and what they ask of the fabric."""
+"""A gang: pods that start together or not at all, and what they ask of the fabric.
+
+Replicas of one owner are gangs of one pod each that belong together to their strategy.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import prod
+from typing import Protocol, TypeAlias
 
 from fourleaf.model.node_constraint import ANY_NODE, NodeConstraint, Preference
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
@@ -28,7 +33,10 @@ def splits(sizes: Iterable[int]) -> int:
 
 
 class Strategy(StrEnum):
-    """How a gang wants to sit: close together, spread out, or in between."""
+    """The strategies that need no config: close together, spread out, or in between.
+
+    A config may describe more; a gang has the name of its own.
+    """
 
     CONSOLIDATED = "consolidated"
     DISTRIBUTED = "distributed"
@@ -78,18 +86,19 @@ class Gang:
     """What is placed as one. `created` is in seconds since the epoch.
 
     `roles` stand in rank order: more GPUs per pod first. `bandwidth` is the least
-    network bandwidth per node in Mbit/s. `one_per_node` holds for `distributed` gangs
+    network bandwidth per node in Mbit/s. `one_per_node` holds for strategies with that law
     and for host anti-affinity. `hold` is set when the gang must wait whatever the
     fabric looks like (gates, missing members, something that cannot be honoured).
     `preempts`: lower priorities may have to make room for it. `duration` is how long it is
-    expected to run, in seconds.
+    expected to run, in seconds. `owner` is the kind and name of what made its only pod and more
+    like it, each a gang of its own: its replicas are spread or kept together; "" for all others.
     """
 
     key: GangKey
     roles: tuple[Role, ...]
     priority: int = 0
     created: float = 0.0
-    strategy: Strategy = Strategy.BALANCED
+    strategy: str = Strategy.BALANCED
     policy: TopologyPolicy = TopologyPolicy.REQUIRED
     preferred_domain: str | None = None
     latency_sensitive: bool = False
@@ -98,6 +107,12 @@ class Gang:
     hold: Hold | None = None
     preempts: bool = True
     duration: float | None = None
+    owner: str = ""
+
+    @property
+    def size(self) -> int:
+        """All members, placed or not."""
+        return sum(role.size for role in self.roles)
 
     @property
     def gpus(self) -> int:
@@ -137,3 +152,58 @@ class Hold:
     def reason(self) -> Reason:
         """What the plan says of the gang."""
         return Reason(ReasonKind(self.kind), self.detail, self.counts, unblock=self.unblock)
+
+
+OwnerKey: TypeAlias = tuple[str, str]
+"""Namespace, and the kind and name of an owner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replicas:
+    """What one owner has: `total` pods that wait or run, and how many run `on_node` by name."""
+
+    total: int
+    on_node: Mapping[str, int]
+
+
+class _Runs(Protocol):
+    """A pod that runs."""
+
+    @property
+    def namespace(self) -> str: ...
+    @property
+    def owner(self) -> str: ...
+    @property
+    def node(self) -> str: ...
+
+
+def replicas_of(gangs: Iterable[Gang], running: Iterable[_Runs]) -> dict[OwnerKey, Replicas]:
+    """The replicas of every owner of `gangs`."""
+    waiting = Counter((gang.key.namespace, gang.owner) for gang in gangs if gang.owner)
+    if not waiting:
+        return {}
+    on_node: dict[OwnerKey, Counter[str]] = {key: Counter() for key in waiting}
+    for pod in running:
+        if pod.owner and (pod.namespace, pod.owner) in on_node:
+            on_node[pod.namespace, pod.owner][pod.node] += 1
+    return {key: Replicas(n + on_node[key].total(), on_node[key]) for key, n in waiting.items()}
+
+
+def owner_key(gang: Gang) -> OwnerKey | None:
+    """The owner of which `gang` is one replica, None where its pods are all that there is."""
+    return (gang.key.namespace, gang.owner) if gang.owner and gang.size == 1 else None
+
+
+def set_key(gang: Gang) -> Hashable:
+    """Equal for gangs whose pods are counted together: replicas of one owner that are alike."""
+    owner = owner_key(gang)
+    if owner is None:
+        return gang.key
+    role = gang.roles[0]
+    wishes = (gang.strategy, gang.policy, gang.preferred_domain, gang.latency_sensitive)
+    return owner, role.request, role.constraint, role.preferences, wishes, gang.bandwidth
+
+
+def alone(gang: Gang) -> Gang:
+    """The gang as relocations see it, which look at one gang at a time: without its owner."""
+    return replace(gang, owner="") if gang.owner else gang

@@ -9,7 +9,7 @@ from functools import cached_property
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.devices.free import FreeDevices
 from fourleaf.model.fabric import Fabric
-from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.gang import Gang, GangKey, OwnerKey, Replicas, replicas_of
 from fourleaf.model.plan import Move, Placement
 from fourleaf.model.resources import Resources, counted, free_devices, minus, total
 from fourleaf.model.running_gang import EvictionLimit, StandingGang
@@ -26,7 +26,7 @@ class RunningPod:
     for on each node. `ends` is when it is expected to end, in seconds since the epoch, `None`
     where not stated. `devices` are the numbers of its devices, none where they are not known;
     `claim` is the GpuClaim that it names, `resource_claims` the ResourceClaims that hold its
-    devices.
+    devices. `owner` is as in `Gang`.
     """
 
     namespace: str
@@ -41,6 +41,7 @@ class RunningPod:
     devices: tuple[int, ...] = ()
     claim: str = ""
     resource_claims: tuple[str, ...] = ()
+    owner: str = ""
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"
@@ -62,6 +63,7 @@ def once_placed(
             gang.bandwidth,
             ours=True,
             ends=ends,
+            owner=gang.owner,
         )
 
 
@@ -95,6 +97,11 @@ class Snapshot:
     def gangs_by_key(self) -> Mapping[GangKey, Gang]:
         """The gangs that wait, by their names."""
         return {gang.key: gang for gang in self.gangs}
+
+    @cached_property
+    def replicas(self) -> Mapping[OwnerKey, Replicas]:
+        """Those of every owner of a gang that waits."""
+        return replicas_of(self.gangs, self.running)
 
     @cached_property
     def waiting_namespaces(self) -> frozenset[str]:

@@ -1,8 +1,8 @@
 """From configured weights to the integer weights of one gang.
 
-Strategy and latency sensitivity shift the configured weights by the factors below; the
-result is normalised to thousandths, so that a score lies in 0..1000 and solver and
-validator compute the same integers.
+Strategy and latency sensitivity shift the configured weights by factors, those of a strategy by
+what the config says of it; the result is normalised to thousandths, so that a score lies in 0..1000
+and solver and validator compute the same integers.
 """
 
 from __future__ import annotations
@@ -12,24 +12,11 @@ from decimal import Decimal
 from fractions import Fraction
 
 from fourleaf.model.config.spec import Spec
-from fourleaf.model.gang import Gang, Strategy
+from fourleaf.model.gang import Gang
 
 SCALE = 1000
 """A term that is fully met is worth its weight in thousandths."""
 
-STRATEGY_FACTORS: Mapping[Strategy, Mapping[str, Fraction]] = {
-    Strategy.CONSOLIDATED: {
-        "resourceAvailability": Fraction(1, 2),
-        "topologyAlignment": Fraction(3, 2),
-        "domainUtilization": Fraction(3, 2),
-    },
-    Strategy.BALANCED: {},
-    Strategy.DISTRIBUTED: {
-        "resourceAvailability": Fraction(3, 2),
-        "topologyAlignment": Fraction(1, 2),
-        "historicalPerformance": Fraction(3, 2),
-    },
-}
 LATENCY_FACTORS: Mapping[str, Fraction] = {
     "resourceAvailability": Fraction(3, 2),
     "topologyAlignment": Fraction(3, 2),
@@ -42,14 +29,15 @@ def milli(weight: Decimal) -> int:
     return int(weight * SCALE)
 
 
-def gang_weights(spec: Spec, strategy: Strategy, latency_sensitive: bool) -> dict[str, int]:
+def gang_weights(spec: Spec, strategy: str, latency_sensitive: bool) -> dict[str, int]:
     """Weight of each term for gangs of this kind, in thousandths, rounded down.
 
     weight'(term) = weight(term) * strategy factor * latency factor, divided by their sum.
     """
     raw: dict[str, Fraction] = {}
+    factors = spec.strategy(strategy).factors
     for name, weight in spec.scoring_weights.items():
-        factor = STRATEGY_FACTORS[strategy].get(name, Fraction(1))
+        factor = Fraction(factors.get(name, 1))
         if latency_sensitive:
             factor *= LATENCY_FACTORS.get(name, Fraction(1))
         raw[name] = Fraction(weight) * factor

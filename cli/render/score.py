@@ -52,7 +52,7 @@ def _gang(
     head.append(f"  {PLACED[one.state]} on {_leaves(one.score, where)}", style="not bold green")
     yield head
     gang = one.gang
-    facts = f"{asked(gang, glyphs)} GPUs, {gang.strategy.value}, priority {gang.priority}"
+    facts = f"{asked(gang, glyphs)} GPUs, {gang.strategy}, priority {gang.priority}"
     if gang.latency_sensitive:
         facts += ", latency-sensitive"
     yield indented(Text(facts, style="dim"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fourleaf.model.scores.term_inputs import ALIGNMENT, COMFORT, HISTORY, UTILIZATION, Raw
-from fourleaf.model.validator.recompute import BANDWIDTH, DOMAIN, PREFERENCES
+from fourleaf.model.validator.recompute import BANDWIDTH, DOMAIN, FEWEST_NODES, PREFERENCES, SPREAD
 
 PLAIN = {"cpu": "CPU", "memory": "memory", "pods": "pod slots"}
 
@@ -33,4 +33,8 @@ def measured(name: str, raw: Raw) -> str:
         return f"{raw['preferred']} of {raw['pods']} as wished"
     if name == PREFERENCES:
         return f"{raw['met']} of {raw['pods']} on nodes as preferred"
+    if name in (FEWEST_NODES, SPREAD):
+        nodes = "1 node" if raw["nodes"] == 1 else f"{raw['nodes']} nodes"
+        leaves = "1 leaf" if raw["leaves"] == 1 else f"{raw['leaves']} leaves"
+        return f"{raw['pods']} pods on {nodes} of {leaves}"
     return ""

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from fourleaf.cli.render.layout import indented
 from fourleaf.model.config.spec import API_VERSION, Spec
-from fourleaf.model.gang import Strategy
+from fourleaf.model.config.strategies import StrategySettings
 from fourleaf.model.weights import gang_weights, milli
 
 MEANINGS: Mapping[str, str] = {
@@ -22,12 +22,11 @@ MEANINGS: Mapping[str, str] = {
         "few leaves and spines against the fewest possible (half), preferred domain met (half)"
     ),
     "domainUtilization": (
-        "GPU utilisation of the leaf afterwards: fill what is started; reversed for distributed"
+        "GPU utilisation of the leaf afterwards; reversed where a strategy favours empty leaves"
     ),
     "historicalPerformance": "1 minus the decayed failure rate of the node",
 }
 CUSTOM = "a custom term, plugged in by the entry point group fourleaf.terms"
-KINDS = tuple((strategy, latency) for strategy in Strategy for latency in (False, True))
 
 
 def weights_view(spec: Spec) -> Iterator[RenderableType]:
@@ -38,6 +37,14 @@ def weights_view(spec: Spec) -> Iterator[RenderableType]:
     yield Text()
     for name in spec.scoring_weights:
         yield from _entry(name, MEANINGS.get(name, CUSTOM))
+    for name, settings in spec.strategies.items():
+        yield from _entry(f"strategies.{name}", strategy_text(settings))
+    usual = spec.default_strategies
+    yield from _entry(
+        "defaultStrategies",
+        f"where annotations name none: {usual.gangs} for pods that start together, "
+        f"{usual.replicas} for replicas of one owner, {usual.others} for others",
+    )
     penalties = spec.penalties
     yield from _entry(
         f"penalties.bandwidth {penalties.bandwidth}",
@@ -62,11 +69,34 @@ def weights_view(spec: Spec) -> Iterator[RenderableType]:
     yield from _entry(f"solver.gap {spec.solver.gap}", _of_gap(spec.solver.gap))
 
 
+def strategy_text(one: StrategySettings) -> str:
+    """What a strategy does, beside its factors of the weights."""
+    said = [f"favours {one.leaves} leaves"]
+    if one.fewest_nodes:
+        said.append(f"few nodes (up to {milli(one.fewest_nodes):,} off per GPU)")
+    if one.spread:
+        shares = [
+            f"{f'{100 * share:.0f} %' if share else 'an even share'} of its pods on one {place}"
+            for place, share in (("node", one.most_per_node), ("leaf", one.most_per_leaf))
+            if share < 1
+        ]
+        said.append(f"at most {' and '.join(shares)} ({milli(one.spread):,} off for each beyond)")
+    if one.one_per_node:
+        said.append("no two pods on one node, a law")
+    if one.topology_policy == "Preferred":
+        said.append("any leaves of a spine, unless topology-policy says otherwise")
+    return "; ".join(said)
+
+
+def _kinds(spec: Spec) -> list[tuple[str, bool]]:
+    return [(strategy, latency) for strategy in spec.strategies for latency in (False, True)]
+
+
 def weights_document(spec: Spec, source: str) -> dict[str, Any]:
     """Per term its weight, its meaning, and the thousandths that it comes to by kind of gang."""
     effective = {
-        f"{strategy.value}{'+latency' if latency else ''}": gang_weights(spec, strategy, latency)
-        for strategy, latency in KINDS
+        f"{strategy}{'+latency' if latency else ''}": gang_weights(spec, strategy, latency)
+        for strategy, latency in _kinds(spec)
     }
     return {
         "apiVersion": API_VERSION,
@@ -86,6 +116,11 @@ def weights_document(spec: Spec, source: str) -> dict[str, Any]:
             "domain": float(spec.penalties.domain),
             "preferences": float(spec.penalties.preferences),
         },
+        "strategies": {
+            name: one.model_dump(by_alias=True, mode="json")
+            for name, one in spec.strategies.items()
+        },
+        "defaultStrategies": spec.default_strategies.model_dump(by_alias=True, mode="json"),
         "fragmentation": float(spec.fragmentation.weight),
         "gap": spec.solver.gap,
     }
@@ -105,9 +140,9 @@ def _table(spec: Spec) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim", pad_edge=False)
     table.add_column("term", overflow="fold")
     table.add_column("weight", justify="right")
-    for strategy, latency in KINDS:
-        table.add_column("+l" if latency else strategy.value, justify="right")
-    effective = [gang_weights(spec, strategy, latency) for strategy, latency in KINDS]
+    for strategy, latency in _kinds(spec):
+        table.add_column("+l" if latency else strategy, justify="right", overflow="fold")
+    effective = [gang_weights(spec, strategy, latency) for strategy, latency in _kinds(spec)]
     for name, weight in spec.scoring_weights.items():
         table.add_row(Text(name), str(weight), *(str(weights[name]) for weights in effective))
     return table

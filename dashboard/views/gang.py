@@ -123,7 +123,7 @@ def gang_view(moment: ClusterMoment, key: GangKey, extensions: Extensions) -> Ga
         state="partly" if waiting and running else "waiting" if waiting else "running",
         priority=gang.priority if gang else max(pod.priority for pod in running),
         gpus=gang.gpus if gang else sum(pod.request.gpus for pod in running),
-        strategy=gang.strategy.value if gang else "",
+        strategy=gang.strategy if gang else "",
         pods=(*lines, *(PodLine(name=name) for name in names)),
         place=place,
         said=_said(moment, waiting) if waiting else None,

@@ -44,7 +44,7 @@ WISHES = (
     Key(names.PREFERRED_DOMAIN, POD, "Leaf or spine that it prefers."),
     Key(names.BANDWIDTH, f"{POD}, node", "Least bandwidth of a node; on a node, what it has."),
     Key(names.LATENCY, POD, "`true`: fewer hops count more."),
-    Key(names.STRATEGY, POD, f"One of {', '.join(Strategy)}."),
+    Key(names.STRATEGY, POD, f"One of {', '.join(Strategy)}, or of the config's `strategies`."),
     Key(names.POLICY, POD, "`Required` (the leaf rule holds) or `Preferred` (it is a cost)."),
     Key(names.MOVABLE, POD, "`true`: the gang may be moved for others."),
     Key(

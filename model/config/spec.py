@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from fourleaf.model.config.node_failures import Failures
 from fourleaf.model.config.owner_kinds import OwnerKind
 from fourleaf.model.config.relocation import Backfill, Defragmentation, Preemption, Repair
+from fourleaf.model.config.strategies import (
+    NAME,
+    DefaultStrategies,
+    StrategySettings,
+    with_built_in,
+)
 from fourleaf.model.config.topology_presets import HOST_LEVELS, PRESETS
 from fourleaf.model.config.values import (
     Bandwidth,
@@ -21,6 +27,7 @@ from fourleaf.model.config.values import (
     Weight,
 )
 from fourleaf.model.fabric import AdjacencyKind
+from fourleaf.model.gang import Strategy
 
 API_VERSION = "topology.scheduler/v1alpha1"
 KINDS = ("SchedulerConfig", "TopologySchedulerConfig")
@@ -255,6 +262,8 @@ class Spec(Section):
             "historicalPerformance": Decimal("0.1"),
         }
     )
+    strategies: dict[str, StrategySettings] = Field(default_factory=dict, validate_default=True)
+    default_strategies: DefaultStrategies = DefaultStrategies()
     penalties: Penalties = Penalties()
     fragmentation: Fragmentation = Fragmentation()
     topology: Topology = Topology()
@@ -273,10 +282,41 @@ class Spec(Section):
     ledger: LedgerSettings = LedgerSettings()
     owner_kinds: tuple[OwnerKind, ...] = ()
 
+    @field_validator("strategies", mode="before")
+    @classmethod
+    def _built_in_too(cls, given: Any) -> Any:
+        return with_built_in(given)
+
     @model_validator(mode="after")
     def _some_weight(self) -> Spec:
         if not any(weight > 0 for weight in self.scoring_weights.values()):
             raise ValueError("scoringWeights needs at least one weight above zero")
+        return self
+
+    @model_validator(mode="after")
+    def _factors_of_terms(self) -> Spec:
+        weights = self.scoring_weights
+        for name, one in self.strategies.items():
+            if not NAME.fullmatch(name):
+                message = f"strategies describes {name[:64]!r}, which is no name"
+                raise Misfit(message, 'Write it in lower case, like "near-storage".')
+            stray = sorted(one.factors.keys() - weights.keys() - set(BUILT_IN_TERMS))
+            if stray:
+                message = f"strategies.{name}.factors names {stray[0]}, which has no weight"
+                raise Misfit(message, "Name terms of scoringWeights.")
+            factors = one.factors
+            if not any(weight * factors.get(term, 1) > 0 for term, weight in weights.items()):
+                message = f"strategies.{name}.factors leave no weight above zero"
+                raise Misfit(message, "Give a term of scoringWeights a factor above zero.")
+        return self
+
+    @model_validator(mode="after")
+    def _defaults_are_there(self) -> Spec:
+        for field in DefaultStrategies.model_fields:
+            name = getattr(self.default_strategies, field)
+            if name not in self.strategies:
+                advice = f"Name one of: {', '.join(self.strategies)}; or describe it."
+                raise Misfit(f"defaultStrategies.{field} names no strategy: {name}", advice)
         return self
 
     @model_validator(mode="after")
@@ -290,6 +330,10 @@ class Spec(Section):
     def namespace(self, name: str) -> NamespacePolicy:
         """The policy of namespace `name`: its own, else that of `*`, else no limits."""
         return self.namespaces.get(name) or self.namespaces.get("*") or NO_LIMITS
+
+    def strategy(self, name: str) -> StrategySettings:
+        """What strategy `name` is made of; `balanced` where the config has none of that name."""
+        return self.strategies.get(name) or self.strategies[Strategy.BALANCED]
 
 
 class Metadata(BaseModel):

@@ -9,7 +9,14 @@ from fourleaf.model.config.spec import BUILT_IN_TERMS
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.member_tally import Placed
-from fourleaf.model.validator.recompute import BANDWIDTH, DOMAIN, PREFERENCES, unmet_share
+from fourleaf.model.validator.recompute import (
+    BANDWIDTH,
+    DOMAIN,
+    FEWEST_NODES,
+    PREFERENCES,
+    SPREAD,
+    unmet_share,
+)
 from fourleaf.model.validator.uplinks import demand, uplink_of
 from fourleaf.model.weights import SCALE
 
@@ -29,6 +36,7 @@ def raw_of(snapshot: Snapshot, one: Placed, name: str) -> Raw:
     rate in thousandths. `bandwidth`: `asked` and `uplink` in Mbit/s where the load is highest.
     `domain`: `pods`, `preferred` of them in the domain that the gang prefers.
     `preferences`: `pods`, `met` of them on nodes that meet all of their preferences.
+    `fewestNodes` and `spread`: `pods`, the `nodes` and `leaves` that they stand on.
     """
     measure = _MEASURES.get(name)
     return measure(snapshot, one) if measure else {}
@@ -116,6 +124,12 @@ def _preferences(snapshot: Snapshot, one: Placed) -> Raw:
     return {"pods": pods.total(), "met": met}
 
 
+def _places(snapshot: Snapshot, one: Placed) -> Raw:
+    nodes = {node for _, node in one.standing.here}
+    leaves = {snapshot.fabric.leaf_of[node] for node in nodes}
+    return {"pods": len(one.standing.here), "nodes": len(nodes), "leaves": len(leaves)}
+
+
 _MEASURES: Mapping[str, Callable[[Snapshot, Placed], Raw]] = {
     COMFORT: _comfort,
     ALIGNMENT: _alignment,
@@ -124,4 +138,6 @@ _MEASURES: Mapping[str, Callable[[Snapshot, Placed], Raw]] = {
     BANDWIDTH: _bandwidth,
     DOMAIN: _domain,
     PREFERENCES: _preferences,
+    FEWEST_NODES: _places,
+    SPREAD: _places,
 }

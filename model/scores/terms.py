@@ -21,9 +21,11 @@ from fourleaf.model.validator.member_tally import Placed, stand
 from fourleaf.model.validator.recompute import (
     BANDWIDTH,
     DOMAIN,
+    FEWEST_NODES,
     NOTHING,
     PENALTIES,
     PREFERENCES,
+    SPREAD,
     points,
 )
 from fourleaf.model.weights import SCALE, milli, weights_of
@@ -76,10 +78,21 @@ class TermScores:
         self.snapshot = snapshot
         self._extensions = extensions
         spec = snapshot.config.spec
-        whole = spec.penalties.model_copy(update=dict.fromkeys(PENALTIES, Decimal(1)))
-        config = snapshot.config.model_copy(
-            update={"spec": spec.model_copy(update={"penalties": whole})}
+        one = Decimal(1)
+        whole = spec.penalties.model_copy(
+            update=dict.fromkeys((BANDWIDTH, DOMAIN, PREFERENCES), one)
         )
+        strategies = {
+            name: settings.model_copy(
+                update={
+                    "fewest_nodes": one if settings.fewest_nodes else settings.fewest_nodes,
+                    "spread": one if settings.spread else settings.spread,
+                }
+            )
+            for name, settings in spec.strategies.items()
+        }
+        changed = {"penalties": whole, "strategies": strategies}
+        config = snapshot.config.model_copy(update={"spec": spec.model_copy(update=changed)})
         self._unweighted = replace(snapshot, config=config)
         custom = [term.name for term in extensions.node_terms]
         custom += [term.name for term in extensions.leaf_terms]
@@ -90,7 +103,7 @@ class TermScores:
         snapshot, spec = self.snapshot, self.snapshot.config.spec
         locations = facts_of(snapshot.fabric).of_gang(spec, gang, self._extensions)
         placed = Placed(gang, stand(snapshot.fabric, gang, pods), locations)
-        weights = weights_of(spec, gang)
+        weights, strategy = weights_of(spec, gang), spec.strategy(gang.strategy)
         earned = points(snapshot, placed, weights, self._extensions)
         full = points(self._unweighted, placed, dict.fromkeys(self.names, SCALE), self._extensions)
         size = sum(gang.pod_weight(gang.roles[role]) for role, _ in placed.standing.here)
@@ -99,6 +112,8 @@ class TermScores:
             BANDWIDTH: -milli(spec.penalties.bandwidth),
             DOMAIN: -milli(spec.penalties.domain),
             PREFERENCES: -milli(spec.penalties.preferences),
+            FEWEST_NODES: -milli(strategy.fewest_nodes),
+            SPREAD: -milli(strategy.spread),
         }
         terms = tuple(
             TermScore(

@@ -24,6 +24,7 @@ from fourleaf.model.validator.member_tally import Placed, stand
 from fourleaf.model.validator.phantoms import phantom_breaches
 from fourleaf.model.validator.recompute import NOTHING, points
 from fourleaf.model.validator.seats import member_breaches, seat_breaches
+from fourleaf.model.validator.strategies import PlacedBefore
 from fourleaf.model.validator.terms import term_breaches
 from fourleaf.model.weights import gang_weights
 
@@ -45,6 +46,7 @@ def validate(
     # Once per strategy and sensitivity: they are exact fractions.
     weights = cache(partial(gang_weights, snapshot.config.spec))
     placed: list[Placed] = []
+    before = PlacedBefore()
     worth = sum(phantom.value for phantom in plan.phantoms)
     complete = True
     for placement in plan.placements:
@@ -66,7 +68,8 @@ def validate(
         )
         placed.append(one)
         found += seat_breaches(snapshot.fabric, one)
-        earned = points(snapshot, one, weights(gang.strategy, gang.latency_sensitive), extensions)
+        weighs = weights(gang.strategy, gang.latency_sensitive)
+        earned = points(snapshot, one, weighs, extensions, before)
         worth += sum(earned.values())
         found += term_breaches(placement, earned)
     taken = taken_by(placed)

@@ -25,6 +25,7 @@ from fourleaf.model.validator.relocated_gangs import (
     standing_of,
 )
 from fourleaf.model.validator.seats import member_breaches
+from fourleaf.model.validator.strategies import by_itself
 from fourleaf.model.validator.terms import term_breaches
 from fourleaf.model.weights import weights_of
 
@@ -59,7 +60,7 @@ def defrag_breaches(
     found += breaches
     found += quota_breaches(snapshot, looked_at[: len(placed)])
     for (gang, placement), one in zip(placed, looked_at, strict=False):
-        earned = points(after, one, weights_of(snapshot.config.spec, gang), extensions)
+        earned = points(after, by_itself(one), weights_of(snapshot.config.spec, gang), extensions)
         found += term_breaches(placement, earned)
     found += _budget_breaches(plan, budget, cost_of(moved))
     found += _room_breaches(snapshot, plan)

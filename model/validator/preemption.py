@@ -15,6 +15,7 @@ from fourleaf.model.validator.evictions import eviction_breaches
 from fourleaf.model.validator.recompute import NOTHING, points
 from fourleaf.model.validator.relocated_gangs import Moved, live, place_breaches, standing_of
 from fourleaf.model.validator.seats import member_breaches
+from fourleaf.model.validator.strategies import by_itself
 from fourleaf.model.validator.terms import term_breaches
 from fourleaf.model.weights import weights_of
 
@@ -46,7 +47,7 @@ def preemption_breaches(
     breaches, placed = place_breaches(after, unmoved, [(gang, placement)], extensions)
     found += breaches
     found += quota_breaches(after, placed)
-    earned = points(after, placed[0], weights_of(snapshot.config.spec, gang), extensions)
+    earned = points(after, by_itself(placed[0]), weights_of(snapshot.config.spec, gang), extensions)
     found += term_breaches(placement, earned)
     return tuple(found)
 

@@ -9,7 +9,7 @@ from fourleaf.model.aging import age_step, placed_value
 from fourleaf.model.config.spec import BUILT_IN_TERMS
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.fabric import Fabric
-from fourleaf.model.gang import Gang, Role, Strategy
+from fourleaf.model.gang import Gang, Role
 from fourleaf.model.node import Node
 from fourleaf.model.node_constraint import FULL_WEIGHT
 from fourleaf.model.plan import Plan
@@ -18,6 +18,7 @@ from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.devices import links_granted
 from fourleaf.model.validator.facts import facts_of
 from fourleaf.model.validator.member_tally import Placed, stand
+from fourleaf.model.validator.strategies import PlacedBefore, node_share
 from fourleaf.model.validator.uplinks import demand, uplink_of
 from fourleaf.model.weights import SCALE, milli, weights_of
 
@@ -30,7 +31,13 @@ PREFERENCES = "preferences"
 DOMAIN = "domain"
 """The same of the penalty for places outside of a preferred domain that the fabric has."""
 
-PENALTIES = (BANDWIDTH, DOMAIN, PREFERENCES)
+FEWEST_NODES = "fewestNodes"
+"""The same of the penalty for nodes that a strategy would rather do without."""
+
+SPREAD = "spread"
+"""The same of the penalty for pods that a strategy keeps apart and that share a node or a leaf."""
+
+PENALTIES = (BANDWIDTH, DOMAIN, FEWEST_NODES, PREFERENCES, SPREAD)
 
 HALF = SCALE // 2
 NOTHING = Extensions()
@@ -58,9 +65,16 @@ def score(
 
 
 def points(
-    snapshot: Snapshot, one: Placed, weights: Mapping[str, int], extensions: Extensions
+    snapshot: Snapshot,
+    one: Placed,
+    weights: Mapping[str, int],
+    extensions: Extensions,
+    before: PlacedBefore | None = None,
 ) -> dict[str, int]:
-    """`score` of a gang whose standing, leaf rule and weights (in thousandths) are known."""
+    """`score` of a gang whose standing, leaf rule and weights (in thousandths) are known.
+
+    `before` has what the plan placed before it, and takes it in.
+    """
     gang = one.gang
     total = dict.fromkeys((*BUILT_IN_TERMS, *PENALTIES), 0)
     custom = [t.name for t in extensions.node_terms] + [t.name for t in extensions.leaf_terms]
@@ -80,6 +94,7 @@ def points(
             total[name] += amount * earned
         for name, earned in _node_points(snapshot, gang, role, node, weights, extensions):
             total[name] += amount * earned
+    total[SPREAD] = (before or PlacedBefore()).spread_points(snapshot, one)
     return total
 
 
@@ -100,7 +115,10 @@ def _node_points(
     if not links_granted(snapshot, node, member.request):
         yield "topologyAlignment", weights.get("topologyAlignment", 0) * -HALF // SCALE
     unmet = unmet_share(member, node)
-    yield PREFERENCES, -(milli(snapshot.config.spec.penalties.preferences) * unmet // SCALE)
+    spec = snapshot.config.spec
+    yield PREFERENCES, -(milli(spec.penalties.preferences) * unmet // SCALE)
+    cost = milli(spec.strategy(gang.strategy).fewest_nodes)
+    yield FEWEST_NODES, -(cost * node_share(snapshot, gang, role, name) // SCALE)
     for term in extensions.node_terms:
         if weights.get(term.name):
             value = term.value(gang, member, node, free)
@@ -115,7 +133,7 @@ def _leaf_points(
     place = snapshot.fabric.leaves[leaf]
     new = standing.new_gpus.get(leaf, 0)
     used = leaf_utilization(snapshot, leaf, new)
-    if gang.strategy is Strategy.DISTRIBUTED:
+    if snapshot.config.spec.strategy(gang.strategy).leaves == "empty":
         used = SCALE - used
     spines = {locations.paths.spine_of[other] for other in standing.leaves}
     close = min(HALF, HALF * locations.fewest // (len(standing.leaves) + len(spines)))

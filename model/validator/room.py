@@ -105,6 +105,17 @@ class EmptyLeafRoom:
                 self._plots.append(tuple(plot))
             self._leaves.append(number)
 
+    @cached_property
+    def open_nodes(self) -> int:
+        """How many nodes are eligible for the first role."""
+        return sum(holds[0] > 0 for holds in self._holds.values())
+
+    @cached_property
+    def open_leaves(self) -> int:
+        """How many leaves have such a node."""
+        plots = [any(holds[0] for _, holds in plot) for plot in self._plots]
+        return sum(plots[number] for number in self._leaves)
+
     def _node_holds(self, node: Node, allowed: bool) -> Counts:
         ground = self.ground
         known = ground.node_bandwidth if node.bandwidth is None else node.bandwidth

@@ -13,6 +13,7 @@ from fourleaf.model.plan import Stage
 from fourleaf.model.weights import SCALE
 from fourleaf.solver.cpsat.backend import ENDLESS, MANY_VARIABLES
 from fourleaf.solver.cpsat.builder import build
+from fourleaf.solver.cpsat.constraints.spread import add_spread
 from fourleaf.solver.cpsat.core_search import near_best
 from fourleaf.solver.cpsat.cuts.exclusive_use import add_exclusive_use
 from fourleaf.solver.cpsat.deadline import Deadline
@@ -92,6 +93,7 @@ def _objective(
         for number, gang_class in enumerate(variables.group.gang_classes):
             program.equal(variables.placed(number), len(gang_class.gangs))
         objective += _compactness(model, scorer, variables)
+    objective += add_spread(model, scorer, model.groups[:count])
     rooms = [
         (likely.value, variable)
         for (likely, _), variables in zip(phantoms, model.groups[count:], strict=True)

@@ -56,7 +56,7 @@ def solve(
     chosen = select_gangs(state, factory.for_who(hopeful), scorer, deadline, on_stage)
     if chosen is None:
         return None
-    groups = factory.for_where(chosen.gangs)
+    groups = factory.for_where(chosen.gangs, snapshot.replicas)
     located = place_gangs(
         state, groups, phantom_units(state, factory), scorer, deadline, chosen.refined
     )

@@ -8,11 +8,14 @@ from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.solver.batch.select_batch import BatchSelection
 from fourleaf.solver.cpsat.decode import PlacedGang
 from fourleaf.solver.instance.cycle_state import CycleState
+from fourleaf.solver.instance.spread_sets import Crowds
 from fourleaf.solver.objective.scorer import Scorer
 
 
-def placement_of(state: CycleState, scorer: Scorer, placed: PlacedGang) -> Placement:
-    """Pods on nodes, and the points of the gang by term."""
+def placement_of(
+    state: CycleState, scorer: Scorer, placed: PlacedGang, before: Crowds | None = None
+) -> Placement:
+    """Pods on nodes, and the points of the gang by term, once those `before` are placed."""
     gang = placed.gang
     pods = tuple(
         [
@@ -21,7 +24,7 @@ def placement_of(state: CycleState, scorer: Scorer, placed: PlacedGang) -> Place
             for pod, node in zip(role.pods, nodes, strict=True)
         ]
     )
-    terms = scorer.terms(placed.group, gang, placed.nodes)
+    terms = scorer.terms(placed.group, gang, placed.nodes, before)
     return Placement(gang.key, pods, tuple(sorted(terms.items())))
 
 
@@ -37,7 +40,8 @@ def to_plan(
     """The plan, its gangs in batch order; those left waiting carry their reason later."""
     order = {gang.key: i for i, gang in enumerate(selection.batch)}
     ordered = sorted(placed, key=lambda p: order[p.gang.key])
-    placements = tuple(placement_of(state, scorer, p) for p in ordered)
+    crowds = Crowds()
+    placements = tuple(placement_of(state, scorer, p, crowds) for p in ordered)
     done = {p.gang for p in placements}
     waiting = tuple(
         Waiting(gang.key, Reason(selection.left_out.get(gang.key, ReasonKind.NOT_PROVEN)))

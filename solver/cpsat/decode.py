@@ -201,6 +201,9 @@ class _Packing:
         self._rest = AmountCache()
         self._left: dict[int, Resources] = {}
         self._pinned: dict[int, list[Resources]] = defaultdict(list)
+        self._spread_of = {id(v): spread for spread in model.spreads for v in spread.groups}
+        self._crowds: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+        """By the identity of a spread, node -> its pods there."""
         for resident in staying(model, values):
             for node, request, pods in resident.seats:
                 self._pinned[node] += [request] * pods
@@ -223,6 +226,20 @@ class _Packing:
         failed = {one.leaf for one in classes if not self._pack_class(one, asked[one])}
         for nodes in self.slots.values():
             nodes.sort()
+        return frozenset(failed) or self._crowded()
+
+    def _crowded(self) -> frozenset[int]:
+        """The leaves in which more pods stand together than the rows of node classes say."""
+        failed = set()
+        leaf_of = self._model.state.fabric.leaf_of
+        for spread in self._model.spreads:
+            found: dict[int, int] = defaultdict(int)
+            for node, pods in self._crowds[id(spread)].items():
+                found[leaf_of[node]] += max(0, pods - spread.of.room_on(node))
+            for leaf, excess in found.items():
+                said = sum([self._values[variable] for variable in spread.excess.get(leaf, ())])
+                if excess > said and leaf not in self._model.refined:
+                    failed.add(leaf)
         return frozenset(failed)
 
     def _pack_class(self, node_class: NodeClass, asked: list[_PodsOf]) -> bool:
@@ -245,14 +262,36 @@ class _Packing:
             left = pods - stays.get(slot, 0)
             barred = phantoms_on if phantom else set()
             each = 1 if phantom else left
-            nodes = _fill(free, self._request(slot), left, rest, barred, each)
+            nodes = self._keep_apart(free, slot, left)
+            nodes += _fill(free, self._request(slot), left - len(nodes), rest, barred, each)
             if len(nodes) < left:
                 return False
+            self._count(slot, nodes)
             self.slots[slot] += nodes
             if phantom:
                 phantoms_on.update(nodes)
         self._left.update(free)
         return True
+
+    def _keep_apart(self, free: dict[int, Resources], slot: _Slot, pods: int) -> list[int]:
+        """Nodes for as many of the pods of a spread set as the nodes hold for nothing."""
+        spread = self._spread_of.get(id(self._model.groups[slot.group]))
+        if spread is None:
+            return []
+        crowd, taken = self._crowds[id(spread)], list[int]()
+        request = self._request(slot)
+        for _, node in sorted([(amount.gpus, i) for i, amount in free.items()]):
+            room = max(0, spread.of.room_on(node) - crowd[node])
+            for _ in range(min(pods - len(taken), room, self._rest.fits(free[node], request))):
+                free[node] = self._rest.after(free[node], request)
+                taken.append(node)
+        return taken
+
+    def _count(self, slot: _Slot, nodes: list[int]) -> None:
+        spread = self._spread_of.get(id(self._model.groups[slot.group]))
+        if spread is not None:
+            for node in nodes:
+                self._crowds[id(spread)][node] += 1
 
     def _free_on(self, node: int) -> Resources:
         """What is left on a node by what has been packed so far."""

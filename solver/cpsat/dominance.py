@@ -62,7 +62,9 @@ def prune(
     )
     skipped: dict[int, set[tuple[int, int]]] = {}
     for position, ((group, classes), leaves) in enumerate(zip(groups, reached, strict=True)):
-        if group.phantom or not group.in_one_leaf:
+        # Where pods are kept apart, what one is worth follows from where the others are.
+        apart = not group.phantom and scorer.spread_set(group, group.gang) is not None
+        if group.phantom or apart or not group.in_one_leaf:
             continue
         quiet = leaves - contested
         places = len(quiet)

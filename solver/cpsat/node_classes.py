@@ -74,7 +74,7 @@ class RoleUse:
         self.request = kind.requests[role]
         self.one = kind.key.one_per_node
         self.bound = variables.group.bound_nodes
-        self.prefers = not variables.group.phantom and state.prefers_for(variables.group.gang, role)
+        self.prefers = not variables.group.phantom and state.tells_apart(variables.group.gang, role)
         self.current_seats = variables.group.current_seats
         self.by_node = room.by_node[role]
         self.by_leaf = room.by_leaf[role]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 from fourleaf.solver.cpsat.demand import NodeClass
@@ -11,6 +12,7 @@ from fourleaf.solver.instance.candidates import Candidate
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangGroup, Seats
 from fourleaf.solver.instance.gang_type import Counts
+from fourleaf.solver.instance.spread_sets import SpreadSet
 
 
 @dataclass(slots=True)
@@ -79,6 +81,16 @@ class GroupVariables:
 
 
 @dataclass(slots=True, eq=False)
+class SpreadRows:
+    """A spread set in the program: the groups of its gangs, and variables for what is too many."""
+
+    of: SpreadSet
+    groups: list[GroupVariables]
+    excess: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """Leaf -> the variables that count pods which are one too many on their nodes there."""
+
+
+@dataclass(slots=True, eq=False)
 class Model:
     """The variables of some groups on one state, and the program that they belong to."""
 
@@ -87,6 +99,8 @@ class Model:
     groups: list[GroupVariables]
     refined: frozenset[int]
     """Leaves whose nodes are modelled one by one."""
+    spreads: list[SpreadRows] = field(default_factory=list)
+    """What pods that are kept apart may come to."""
     keeps: list[Keep] = field(default_factory=list)
     """Residents that may stay where they are, counted."""
     large: bool = False

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 
 from fourleaf.model.extensions import Extensions
-from fourleaf.model.gang import Gang
+from fourleaf.model.gang import Gang, set_key
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.batch.greedy import FreeBooks
 from fourleaf.solver.instance.cycle_state import CycleState
@@ -58,6 +58,7 @@ class BestAlone:
             group.kind,
             group.candidates,
             gang.strategy,
+            set_key(gang) if gang.owner else None,
             gang.latency_sensitive,
             gang.preferred_domain,
             gang.key if alone else None,

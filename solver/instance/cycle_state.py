@@ -15,6 +15,7 @@ from fourleaf.solver.instance.candidates import Candidate, Candidates
 from fourleaf.solver.instance.fabric_index import FabricIndex
 from fourleaf.solver.instance.gang_type import GangType
 from fourleaf.solver.instance.joined_candidates import JoinedCandidates
+from fourleaf.solver.instance.node_packing import NodePacking
 from fourleaf.solver.instance.preferred_nodes import PreferredNodes, profile_of
 
 
@@ -164,17 +165,36 @@ class CycleState:
     @cached_property
     def prefers(self) -> bool:
         """Whether pods prefer some nodes to others."""
-        return any(self._preference_class_of)
+        return any(len(set(column)) > 1 for column in self._preferences)
 
-    def prefers_for(self, gang: Gang, role: int) -> bool:
-        """Whether the pods of a role prefer some nodes to others."""
-        return self.prefers and profile_of(gang.roles[role], self.fabric) is not None
+    def tells_apart(self, gang: Gang, role: int) -> bool:
+        """Whether the pods of a role prefer some nodes to others, or look for few of them."""
+        if not any(self._preference_class_of):
+            return False
+        prefers = profile_of(gang.roles[role], self.fabric) is not None
+        return prefers or self.packing.tells_apart(gang, role)
+
+    @cached_property
+    def _gangs(self) -> tuple[Gang, ...]:
+        return (*self.snapshot.gangs, *(one.gang for one in self.snapshot.standing))
+
+    @cached_property
+    def _preferences(self) -> list[tuple[int, ...]]:
+        return self.preferred.columns(self._gangs)
+
+    @cached_property
+    def packing(self) -> NodePacking:
+        """What nodes cost pods that look for few of them."""
+        return NodePacking(self.snapshot, self.fabric, self.free)
 
     @cached_property
     def _preference_class_of(self) -> list[int]:
         """Node -> a number shared by nodes that no gang tells apart by what it prefers."""
-        standing = (one.gang for one in self.snapshot.standing)
-        return self.preferred.classes((*self.snapshot.gangs, *standing))
+        columns = [*self._preferences, *self.packing.columns(self._gangs)]
+        if not columns:
+            return [0] * len(self.fabric.nodes)
+        ids: dict[Hashable, int] = {}
+        return [ids.setdefault(row, len(ids)) for row in zip(*columns, strict=True)]
 
     @cached_property
     def score_class_of(self) -> list[int]:

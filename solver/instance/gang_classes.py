@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.fabric import Fabric
-from fourleaf.model.gang import Gang, TopologyPolicy
+from fourleaf.model.gang import Gang, OwnerKey, Replicas, TopologyPolicy, owner_key, set_key
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.instance.candidates import Candidate, Candidates
 from fourleaf.solver.instance.fabric_index import FabricIndex
@@ -163,8 +163,13 @@ class GangGroups:
         self._met.clear()
         return self._groups(gangs, _nothing, _nothing, loose_alone=False)
 
-    def for_where(self, gangs: Sequence[Gang]) -> list[GangGroup]:
-        """Groups by what decides where a gang may go and what a place is worth to it."""
+    def for_where(
+        self, gangs: Sequence[Gang], replicas: Mapping[OwnerKey, Replicas] | None = None
+    ) -> list[GangGroup]:
+        """Groups by what decides where a gang may go and what a place is worth to it.
+
+        Of `replicas`, those that a strategy keeps apart or together make groups of their own.
+        """
         extensions = self.fabric.extensions
         if extensions.node_terms or extensions.leaf_terms:
             return self._groups(gangs, lambda gang: gang.key, _nothing, loose_alone=True)
@@ -174,10 +179,21 @@ class GangGroups:
                 gang.strategy,
                 gang.latency_sensitive,
                 profiles_of(gang, self.fabric),
+                self._counted_with(gang, replicas or {}),
             ),
             lambda gang: gang.preferred_domain,
             loose_alone=True,
         )
+
+    def _counted_with(self, gang: Gang, replicas: Mapping[OwnerKey, Replicas]) -> Hashable:
+        """The pods with which those of `gang` are counted, where its strategy counts any."""
+        settings = self.fabric.spec.strategy(gang.strategy)
+        owner = owner_key(gang)
+        if owner is None:
+            apart = settings.spread and gang.size > 1 and self._whereabouts(gang)[0].shares_nodes
+            return gang.key if apart else None
+        several = owner in replicas and replicas[owner].total > 1
+        return set_key(gang) if several and (settings.spread or settings.fewest_nodes) else None
 
     def candidates(self, kind: GangType, policy: TopologyPolicy) -> Candidates:
         """The candidates of a kind under a policy."""

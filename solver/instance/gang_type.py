@@ -174,6 +174,16 @@ class GangType:
         return sum(self.sizes) > 1 and counts_nodes and self.shares_nodes
 
     @cached_property
+    def open_nodes(self) -> int:
+        """How many nodes are eligible for the first role."""
+        return sum([hold > 0 for hold in self.holds[0]])
+
+    @cached_property
+    def open_leaves(self) -> int:
+        """How many leaves have such a node."""
+        return sum([bool(nodes) for nodes in self.eligible[0]])
+
+    @cached_property
     def breadth(self) -> int:
         """How many nodes are eligible, over all roles."""
         return sum(len(nodes) for role in self.eligible for nodes in role)

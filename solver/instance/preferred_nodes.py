@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from itertools import starmap
 
 from fourleaf.model.gang import Gang, Role
@@ -59,15 +59,11 @@ class PreferredNodes:
             self._unmet[profile] = found
         return found
 
-    def classes(self, gangs: Iterable[Gang]) -> list[int]:
-        """Node -> a number shared by nodes that no role of `gangs` tells apart."""
+    def columns(self, gangs: Iterable[Gang]) -> list[tuple[int, ...]]:
+        """The different answers of `unmet` for all roles of `gangs`."""
         fabric = self._fabric
         profiles = {one for gang in gangs for one in profiles_of(gang, fabric) if one is not None}
-        columns = {tuple(self.unmet(profile)) for profile in profiles}
-        if not columns:
-            return [0] * len(fabric.nodes)
-        ids: dict[Hashable, int] = {}
-        return [ids.setdefault(row, len(ids)) for row in zip(*columns, strict=True)]
+        return list({tuple(self.unmet(profile)) for profile in profiles})
 
     def _avoided(self, tolerations: tuple[Toleration, ...]) -> list[int]:
         nodes = self._fabric.nodes

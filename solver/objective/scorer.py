@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
-from fourleaf.model.gang import Gang, Strategy
+from fourleaf.model.gang import Gang
 from fourleaf.model.resources import Resources
 from fourleaf.model.weights import gang_weights, milli
 from fourleaf.solver.instance.candidates import Candidates
@@ -13,6 +13,7 @@ from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangGroup
 from fourleaf.solver.instance.gang_type import Counts
 from fourleaf.solver.instance.preferred_nodes import profile_of
+from fourleaf.solver.instance.spread_sets import Crowds, SpreadSet, spread_set
 from fourleaf.solver.objective.terms import (
     bandwidth,
     domain,
@@ -22,6 +23,12 @@ from fourleaf.solver.objective.terms import (
     resource_availability,
     topology_alignment,
 )
+
+FEWEST_NODES = "fewestNodes"
+"""The name of the penalty for nodes that a strategy would rather do without."""
+
+SPREAD = "spread"
+"""The name of the penalty for pods that a strategy keeps apart and that stand together."""
 
 Points = Sequence[int] | Mapping[int, int]
 """Points by score class or by leaf."""
@@ -39,9 +46,9 @@ class Scorer:
         named = state.spec.scoring_weights
         self._node_terms = [t for t in extensions.node_terms if t.name in named]
         self._leaf_terms = [t for t in extensions.leaf_terms if t.name in named]
-        self._weights: dict[tuple[object, bool], Mapping[str, int]] = {}
+        self._weights: dict[tuple[str, bool], Mapping[str, int]] = {}
         self._node_points: dict[object, Points] = {}
-        self._leaf_points: dict[tuple[Strategy, bool, int, int], list[int]] = {}
+        self._leaf_points: dict[tuple[str, bool, int, int], list[int]] = {}
 
     def weights(self, gang: Gang) -> Mapping[str, int]:
         """Weights of the gang's terms, in thousandths."""
@@ -70,6 +77,10 @@ class Scorer:
         if profile is not None:
             lack = preferences.value(gang.roles[role], state.preferred.unmet(profile)[node])
             points[preferences.NAME] = -(self._preferences * lack // 1000)
+        packing = state.packing.profile_of(gang, role)
+        if packing is not None:
+            cost = milli(state.spec.strategy(gang.strategy).fewest_nodes)
+            points[FEWEST_NODES] = -(cost * state.packing.values(packing)[node] // 1000)
         return points
 
     def node_points(self, group: GangGroup, role: int) -> Points:
@@ -81,10 +92,11 @@ class Scorer:
             id(request),
             gang.key if self._node_terms else None,
             profile := profile_of(gang.roles[role], self.state.fabric),
+            packing := self.state.packing.profile_of(gang, role),
         )
         points = self._node_points.get(key)
         if points is None:
-            plain = not self._node_terms and request.wants is None and profile is None
+            plain = not self._node_terms and request.wants is None and not (profile or packing)
             node_of = self.state.node_of_score_class
             points = (
                 self._plain_points(gang, request)
@@ -127,7 +139,7 @@ class Scorer:
         new = group.new_pods(leaf, counts)
         gpus = sum([n * r.gpus for n, r in zip(new, group.kind.requests, strict=True)])
         used, total = state.leaf_gpus[leaf]
-        share = domain_utilization.value(used, total, gpus, gang.strategy)
+        share = domain_utilization.value(used, total, gpus, self._empty(gang))
         points = {domain_utilization.NAME: weights.get(domain_utilization.NAME, 0) * share // 1000}
         for term in self._leaf_terms:
             value = term.value(gang, state.fabric.leaves[leaf], gpus)
@@ -154,13 +166,22 @@ class Scorer:
         known = self._leaf_points.get(key)
         if known is None:
             weight = self.weights(gang).get(domain_utilization.NAME, 0)
+            empty = self._empty(gang)
             fillings, numbers = self.state.fillings
             points = [
-                weight * domain_utilization.value(used, total, gpus, gang.strategy) // 1000 * pods
+                weight * domain_utilization.value(used, total, gpus, empty) // 1000 * pods
                 for used, total in fillings
             ]
             known = self._leaf_points[key] = [points[number] for number in numbers]
         return known
+
+    def _empty(self, gang: Gang) -> bool:
+        """Whether its strategy favours empty leaves."""
+        return self.state.spec.strategy(gang.strategy).leaves == "empty"
+
+    def spread_set(self, group: GangGroup, gang: Gang) -> SpreadSet | None:
+        """The pods with which those of `gang` are kept apart."""
+        return spread_set(self.state.snapshot, self.state.fabric, gang, group.kind)
 
     def compactness(self, candidates: Candidates, gang: Gang, used: int) -> int:
         """Points for standing on `used` leaves and spines, the same for every pod."""
@@ -204,8 +225,17 @@ class Scorer:
             return 0
         return asked * group.kind.nodes_for(leaf, counts)
 
-    def terms(self, group: GangGroup, gang: Gang, nodes: Sequence[Sequence[int]]) -> dict[str, int]:
-        """Points by term of a placed gang; `nodes` of the unbound pods, by role."""
+    def terms(
+        self,
+        group: GangGroup,
+        gang: Gang,
+        nodes: Sequence[Sequence[int]],
+        before: Crowds | None = None,
+    ) -> dict[str, int]:
+        """Points by term of a placed gang; `nodes` of the unbound pods, by role.
+
+        `before` are the pods that were placed before it, and takes in its own.
+        """
         fabric, score_class = self.state.fabric, self.state.score_class_of
         leaf_of = fabric.leaf_of
         counts: dict[int, list[int]] = {
@@ -239,6 +269,11 @@ class Scorer:
             points[domain.NAME] = 0 if is_met else self.outside(gang)
             for name, value in points.items():
                 total[name] = total.get(name, 0) + pods * weights[role] * value
+        apart = self.spread_set(group, gang)
+        if apart is not None:
+            crowds = Crowds() if before is None else before
+            placed = [node for members in nodes for node in members]
+            total[SPREAD] = -apart.points * crowds.add(apart, placed, leaf_of)
         return total
 
 

@@ -163,8 +163,17 @@ class TimedCalls:
 
 
 def as_needed(task: Task, snapshot: Snapshot) -> Snapshot:
-    """The snapshot with its pods summed up, those of standing gangs only where these stay put."""
+    """The snapshot with its pods summed up, those of standing gangs only where these stay put.
+
+    Replicas of what waits stay apart as well: a batch counts them on every node.
+    """
     if isinstance(task, BatchTask):
-        return replace(snapshot, running=compacted(snapshot.running), standing=())
+        owners = snapshot.replicas
+        replicas = {
+            (pod.namespace, pod.name)
+            for pod in (snapshot.running if owners else ())
+            if pod.owner and (pod.namespace, pod.owner) in owners
+        }
+        return replace(snapshot, running=compacted(snapshot.running, replicas), standing=())
     apart = {pod for one in snapshot.standing for pod in one.live}
     return replace(snapshot, running=compacted(snapshot.running, apart))

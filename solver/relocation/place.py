@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.gang import Gang, GangKey, alone
 from fourleaf.model.plan import Move, Placement, Stage
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.batch.place_gangs import ceiling, place_gangs
@@ -111,6 +111,7 @@ def place(
     participants = reached.relocation.participants
     away = {(task.gang.key.namespace, pod) for task in tasks for pod in task.sources} | set(gone)
     running = tuple(pod for pod in snapshot.running if (pod.namespace, pod.name) not in away)
+    tasks = [replace(task, gang=alone(task.gang)) for task in tasks]
     gangs = tuple(task.gang for task in tasks)
     after = replace(snapshot, running=running, gangs=gangs)
     state = CycleState(after, participants.state.fabric, participants.state.likely)

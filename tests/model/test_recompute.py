@@ -286,3 +286,45 @@ def test_a_taint_to_be_avoided_counts_as_a_preference() -> None:
     tolerant = NodeConstraint(tolerations=(Toleration("flaky", "Exists"),))
     one = replace(one, roles=(replace(one.roles[0], constraint=tolerant),))
     assert points(where, one, ["a0"], scoringWeights=ONLY_HISTORY) == {}
+
+
+def test_few_nodes_cost_less() -> None:
+    """Four pods of two GPUs: a node that holds four costs nothing, one that holds two 1/2 - 1/4.
+
+    Times 4000 points and the two GPUs of each of the two pods there.
+    """
+    busy = RunningPod("ops", "p", "a1", Resources(gpus=4))
+    one = gang("g", 4, gpus=2, strategy=Strategy.CONSOLIDATED)
+    where = fabric([[2]])
+    assert points(where, one, ["a0"] * 4, [busy], scoringWeights=ONLY_HISTORY) == {
+        "historicalPerformance": 8000
+    }
+    split = points(where, one, ["a0", "a0", "a1", "a1"], [busy], scoringWeights=ONLY_HISTORY)
+    assert split["fewestNodes"] == -2 * 2 * 1000
+    assert "spread" not in split
+
+
+def test_pods_beyond_their_share_cost() -> None:
+    """Of four pods balanced allows two on a node: the third and fourth lose 4000 a GPU each.
+
+    Distributed allows one on each of four nodes, and under Preferred two in each of two leaves.
+    """
+    where = fabric([[2, 2]])
+    half = gang("g", 4, gpus=2, strategy=Strategy.BALANCED)
+    assert points(where, half, ["a0"] * 4)["spread"] == -2 * 4000 * 2
+    assert "spread" not in points(where, half, ["a0", "a0", "a1", "a1"])
+    apart = replace(half, strategy=Strategy.DISTRIBUTED, policy=TopologyPolicy.PREFERRED)
+    assert "spread" not in points(where, apart, ["a0", "a1", "b0", "b1"])
+    assert points(where, apart, ["a0", "a0", "a1", "a1"])["spread"] == -4 * 4000 * 2
+
+
+def test_replicas_that_run_count() -> None:
+    """A replica beside one of its owner that runs is one too many there; elsewhere it is none."""
+    runs = RunningPod("ml", "web-9", "a0", Resources(gpus=1), owner="ReplicaSet/web")
+    one = gang("web-0", 1, gpus=1, strategy=Strategy.DISTRIBUTED, owner="ReplicaSet/web")
+    where = fabric([[1, 1]])
+    assert points(where, one, ["a0"], [runs])["spread"] == -2 * 4000
+    assert "spread" not in points(where, one, ["b0"], [runs])
+    joins = replace(one, strategy=Strategy.CONSOLIDATED)
+    assert "fewestNodes" not in points(where, joins, ["a0"], [runs])
+    assert points(where, joins, ["b0"], [runs])["fewestNodes"] == -500 * 4

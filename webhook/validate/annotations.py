@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fourleaf.model.readers.gangs.dialects import Dialect, membership
 from fourleaf.model.readers.gangs.holds import share_gpus
-from fourleaf.model.readers.objects.annotations import field_of
+from fourleaf.model.readers.objects.annotations import field_of, stated_strategy
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP, apply_map, read_map
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.webhook.validate.review_subject import PodSubject
@@ -16,6 +16,7 @@ MOST_LINES = 4096
 def check_annotations(subject: PodSubject, pod: Pod) -> None:
     """Read wishes, device map and number of GPUs as the scheduler does."""
     _ = pod.wishes
+    stated_strategy(pod.layers, subject.settings.spec.strategies)
     text = subject.annotations.get(DEVICE_MAP)
     if text is not None and len(text.splitlines()) > MOST_LINES:
         subject.manifest.error(

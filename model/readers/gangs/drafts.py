@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
 from fourleaf.model.config.spec import Spec
-from fourleaf.model.gang import Gang, GangKey, Hold, Role, Strategy
+from fourleaf.model.gang import Gang, GangKey, Hold, Role, TopologyPolicy
 from fourleaf.model.node_constraint import HOSTNAME, NodeConstraint
+from fourleaf.model.readers.gangs.dialects import Dialect
 from fourleaf.model.readers.gangs.durations import duration_of
 from fourleaf.model.readers.gangs.holds import (
     hold_of,
@@ -23,6 +24,7 @@ from fourleaf.model.readers.gangs.holds import (
 from fourleaf.model.readers.gangs.likeness import Behind, Likeness, Narrowed, Steps
 from fourleaf.model.readers.gangs.minimum_size import MinimumSizes, Need
 from fourleaf.model.readers.gangs.names import GangNames, Identity, key_of_one
+from fourleaf.model.readers.objects.annotations import stated_strategy
 from fourleaf.model.readers.objects.manifest import Manifest
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.readers.pods.preferences import NO_PREFERENCES, PodPreferences
@@ -33,6 +35,9 @@ from fourleaf.model.topology import NaturalKey, natural_key
 
 MOST_PREFERENCE_SETS_PER_GANG = 4
 """Sets of preferences that count among the pods of one gang: each makes a role of its own."""
+
+NO_REPLICAS = frozenset({"Job", "Node", "DaemonSet"})
+"""Owners whose single pods are no replicas: a Job has one to run, the others one for each node."""
 
 _Alike = tuple[Resources, NodeConstraint, PodPreferences]
 """What members of one role have in common."""
@@ -251,23 +256,35 @@ class Gangs:
             for pod in waiting
             for term in pod.wants.apart
         )
+        owner = replica_owner(identity[1], first)
+        strategy = self._strategy(first, sum(role.size for role in roles), owner)
+        settings = self._spec.strategy(strategy)
         gang = Gang(
             key=key,
             roles=roles,
             # Admission judged the priority of the pods alone: their group may only lower it.
             priority=min(first.priority, need.most_priority),
             created=self._waits_since(members),
-            strategy=wishes.strategy,
-            policy=wishes.policy,
+            strategy=strategy,
+            policy=wishes.policy or TopologyPolicy(settings.topology_policy),
             preferred_domain=wishes.preferred_domain,
             latency_sensitive=wishes.latency_sensitive,
             bandwidth=first.bandwidth,
-            one_per_node=wishes.strategy is Strategy.DISTRIBUTED or spread,
+            one_per_node=settings.one_per_node or spread,
             hold=invalid([*waiting, *bound], need) or hold or members_apart(waiting, bound),
             preempts=first.preempts,
             duration=duration_of(first),
+            owner=owner,
         )
         return Draft(gang, identity, tuple(waiting), tuple(bound), need.holder, too_many)
+
+    def _strategy(self, pod: Pod, size: int, owner: str) -> str:
+        """What the annotations name; else what the config has for pods that start like these."""
+        named = stated_strategy(pod.layers, self._spec.strategies)
+        usual = self._spec.default_strategies
+        if size > 1:
+            return named or usual.gangs
+        return named or (usual.replicas if owner else usual.others)
 
     def _waits_since(self, members: Sequence[Pod]) -> float:
         """When the first one was created, or was last seen to hold itself back no more."""
@@ -337,6 +354,14 @@ def _ended(members: Sequence[Pod]) -> int:
         for pod in members
         if pod.phase == "Succeeded" and not pod.terminating and pod.owners.missing is None
     )
+
+
+def replica_owner(dialect: str, pod: Pod) -> str:
+    """Kind and name of the owner of which `pod` is one replica, each started by itself; else ""."""
+    if dialect is not Dialect.SINGLE or not pod.owners.refs:
+        return ""
+    owner = pod.owners.refs[0]
+    return "" if owner.kind in NO_REPLICAS else f"{owner.kind}/{owner.name}"
 
 
 def by_rank(pods: Sequence[Pod]) -> Sequence[Pod]:

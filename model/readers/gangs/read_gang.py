@@ -9,7 +9,7 @@ from fourleaf.model.config.spec import Spec
 from fourleaf.model.crds.claim import CLAIM
 from fourleaf.model.devices.visibility import untold
 from fourleaf.model.readers.gangs.dialects import Dialect, membership
-from fourleaf.model.readers.gangs.drafts import Draft, Gangs, by_rank
+from fourleaf.model.readers.gangs.drafts import Draft, Gangs, by_rank, replica_owner
 from fourleaf.model.readers.gangs.durations import ends_of
 from fourleaf.model.readers.gangs.minimum_size import MinimumSizes
 from fourleaf.model.readers.gangs.names import GangNames, Identity, key_of_one
@@ -259,5 +259,6 @@ def _running(
                 devices=pod.devices,
                 claim=(pod.annotation(CLAIM) or "") if ours else "",
                 resource_claims=tuple(one.name for one in pod.resource_claims),
+                owner=replica_owner(identity[1], pod) if ours else "",
             ),
         )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import TypeVar
 
-from fourleaf.model.gang import Strategy, TopologyPolicy
+from fourleaf.model.gang import TopologyPolicy
 from fourleaf.model.quantity import BadQuantity, mbits, seconds
 from fourleaf.model.readers.objects.manifest import Manifest
 from fourleaf.model.running_gang import RepairPolicy
@@ -63,15 +63,16 @@ class Wishes:
     """What the annotations ask for; `gpu_count` is the total of the gang (or per pod).
 
     `movable`, `move_cost` and `repair` say on which terms running pods may go elsewhere;
-    `repair` is None where the config decides. `duration` is in seconds.
+    `repair` and `policy` are None where the config decides. `strategy` is a name, whether or not
+    the config has it, "" where none is stated. `duration` is in seconds.
     """
 
     gpu_count: int | None = None
     preferred_domain: str | None = None
     bandwidth: int | None = None
     latency_sensitive: bool = False
-    strategy: Strategy = Strategy.BALANCED
-    policy: TopologyPolicy = TopologyPolicy.REQUIRED
+    strategy: str = ""
+    policy: TopologyPolicy | None = None
     gang_size: int | None = None
     movable: bool = False
     move_cost: int = 1
@@ -115,7 +116,7 @@ def read_wishes(layers: Sequence[Layer]) -> Wishes:
         domain[0].error(
             field_of(PREFERRED_DOMAIN), "", "is empty", "Name a leaf or a spine, or leave it out."
         )
-    strategy = _choice(layers, STRATEGY, tuple(map(str, Strategy)))
+    strategy = stated(layers, STRATEGY)
     policy = _choice(layers, POLICY, tuple(map(str, TopologyPolicy)))
     repair = _choice(layers, REPAIR_POLICY, tuple(map(str, RepairPolicy)))
     return Wishes(
@@ -123,14 +124,19 @@ def read_wishes(layers: Sequence[Layer]) -> Wishes:
         preferred_domain=domain[1] or None if domain else None,
         bandwidth=_measured(layers, BANDWIDTH, mbits),
         latency_sensitive=_choice(layers, LATENCY, ("true", "false")) == "true",
-        strategy=Strategy(strategy) if strategy else Strategy.BALANCED,
-        policy=TopologyPolicy(policy) if policy else TopologyPolicy.REQUIRED,
+        strategy=strategy[1] if strategy else "",
+        policy=TopologyPolicy(policy) if policy else None,
         gang_size=_whole(layers, GANG_SIZE),
         movable=_choice(layers, MOVABLE, ("true", "false")) == "true",
         move_cost=_whole(layers, MOVE_COST) or 1,
         repair=RepairPolicy(repair) if repair else None,
         duration=_measured(layers, DURATION, seconds),
     )
+
+
+def stated_strategy(layers: Sequence[Layer], known: Iterable[str]) -> str | None:
+    """The strategy that the annotations name, None (and an error) where it is not known."""
+    return _choice(layers, STRATEGY, tuple(known))
 
 
 def _refuse_unknown(manifest: Manifest, key: str, value: str, compare: bool) -> None:

@@ -1,5 +1,7 @@
 """An idle leaf more: no plan gets worse where every gang keeps the places that it had.
 
+Nor where its strategy allows fewer pods in each: an even share of more leaves is smaller.
+
 The leaf rule counts in the fewest leaves in which a gang can stand (docs/model.md, section 4),
 and docs/decisions/0022 says when a new leaf changes that number, and what to do then.
 """
@@ -12,6 +14,7 @@ from dataclasses import replace
 import pytest
 
 from fourleaf.model.config.spec import SchedulerConfig
+from fourleaf.model.config.strategies import pods_allowed
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.fabric import AdjacencyKind, Fabric, Leaf
 from fourleaf.model.job_mix import likely_gangs
@@ -19,6 +22,7 @@ from fourleaf.model.plan import Plan
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator import who_values
+from fourleaf.model.validator.facts import facts_of
 from fourleaf.solver.batch.solve import solve
 from fourleaf.solver.explain.explain import explain
 from fourleaf.solver.explain.no_room_now import SLACK_NOW
@@ -66,6 +70,21 @@ def keeps_places(before: Snapshot, after: Snapshot) -> bool:
     return True
 
 
+def shares(world: Snapshot) -> list[tuple[int, int]]:
+    """How many pods of each gang its strategy allows on a node and in a leaf."""
+    found = []
+    for one in world.gangs:
+        settings = world.config.spec.strategy(one.strategy)
+        room = facts_of(world.fabric).of_gang(world.config.spec, one, NOTHING).room
+        found.append(
+            (
+                pods_allowed(one.size, settings.most_per_node, room.open_nodes),
+                pods_allowed(one.size, settings.most_per_leaf, room.open_leaves),
+            )
+        )
+    return found
+
+
 def worth(world: Snapshot) -> tuple[Plan, dict[int, int]]:
     """The plan, and the value placed in each tier."""
     plan = solve(world)
@@ -92,7 +111,7 @@ def test_an_empty_leaf_never_hurts(seed: int) -> None:
     for after, _ in cases(given):
         same = likely_gangs(given) == likely_gangs(after)
         before, later = (given, after) if same else (bare, with_fragmentation(after, 0))
-        if not keeps_places(before, later):
+        if not keeps_places(before, later) or shares(before) != shares(later):
             continue
         plan, who = worth(before)
         other, whose = worth(later)

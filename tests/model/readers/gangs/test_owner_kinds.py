@@ -328,7 +328,7 @@ def test_annotations_of_a_wrapper_count_for_its_pods() -> None:
     (gang,) = reading(
         body, pod("p", labels={"workload.codeflare.dev/appwrapper": "w"})
     ).snapshot.gangs
-    assert gang.one_per_node
+    assert gang.strategy == "distributed"
 
 
 def test_an_object_whose_pods_cannot_be_told_is_warned_of() -> None:

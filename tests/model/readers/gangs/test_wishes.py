@@ -147,9 +147,9 @@ def test_annotations_reach_the_gang() -> None:
     assert gang.preferred_domain == "leaf-1"
     assert gang.bandwidth == 1_000_000
     assert gang.latency_sensitive
-    assert gang.strategy is Strategy.DISTRIBUTED
+    assert gang.strategy == Strategy.DISTRIBUTED
     assert gang.policy is TopologyPolicy.PREFERRED
-    assert gang.one_per_node
+    assert not gang.one_per_node
 
 
 def test_priorities() -> None:
