@@ -266,7 +266,7 @@ def test_scores_of_what_runs_and_waits(stage: Stage, run: Run) -> None:
     used = 16 + (place["leaves"][0] in ("leaf-3", "leaf-7"))
     terms = {term["name"]: term for term in place["terms"]}
     assert terms["domainUtilization"]["raw"] == {"used": used, "gpus": 32}
-    assert terms["domainUtilization"]["points"] == 16 * (200 * (1000 * used // 32) // 1000)
+    assert terms["domainUtilization"]["points"] == 16 * (285 * (1000 * used // 32) // 1000)
 
 
 JOB: dict[str, Any] = {

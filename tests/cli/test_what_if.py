@@ -140,6 +140,7 @@ def test_the_term_that_held_a_gang(run: Run, tmp_path: Path) -> None:
     change.write_text(
         "apiVersion: topology.scheduler/v1alpha1\nkind: SchedulerConfig\nspec:\n"
         "  penalties: {domain: 0}\n"
+        "  defaultStrategies: {gangs: balanced, replicas: balanced, others: balanced}\n"
         "  scoringWeights: {resourceAvailability: 1, domainUtilization: 0.2, "
         "historicalPerformance: 0.1}\n"
     )
