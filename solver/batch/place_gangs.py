@@ -30,6 +30,9 @@ from fourleaf.solver.objective.scorer import Points, Scorer
 WORK_WITH_PREFERENCES = 0.25
 """Work of the search in all, where pods prefer nodes (docs/decisions/0035)."""
 
+MOST_ROUNDS_APART = 4
+"""Models of one batch where pods are kept apart: after that the best answer so far is taken."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlacedBatch:
@@ -57,12 +60,15 @@ def place_gangs(
     everyone = [*groups, *(group for _, group in phantoms)]
     sizes = {request.gpus for group in everyone for request in group.kind.requests}
     seed, gap, uniform = state.spec.solver.seed, state.spec.solver.gap, len(sizes) <= 1
-    work = WORK_WITH_PREFERENCES if state.prefers else math.inf
+    almost: PlacedBatch | None = None
+    rounds = 0
 
     def solve(refined: frozenset[int]) -> tuple[PlacedBatch, frozenset[int]] | None:
-        nonlocal seconds
+        nonlocal seconds, almost, rounds
+        rounds += 1
         model = build(state, everyone, refined, scorer, scored=True)
         costs = _objective(model, scorer, len(groups), phantoms, least_room)
+        work = WORK_WITH_PREFERENCES if state.prefers or model.spreads else math.inf
         timer = deadline.timer()
         answer = None
         if model.large:
@@ -73,10 +79,17 @@ def place_gangs(
         if answer.values is None:
             return None
         decoded = decode(model, answer.values, {})
-        stage = Stage("where", answer.proven, answer.objective, answer.bound, seconds)
-        return _split(decoded, phantoms, stage), decoded.misfits
+        proven, value = answer.proven and not decoded.misfits, answer.objective - decoded.lost
+        stage = Stage("where", proven, value, answer.bound, seconds)
+        placed = _split(decoded, phantoms, stage)
+        if decoded.gangs and (almost is None or value > almost.stage.objective):
+            almost = placed
+        return placed, decoded.misfits
 
-    return solve_refined(solve, refined)
+    def instead(_: PlacedBatch, __: frozenset[int]) -> PlacedBatch | None:
+        return almost if rounds >= MOST_ROUNDS_APART else None
+
+    return solve_refined(solve, refined, instead=instead) or almost
 
 
 def _objective(

@@ -11,7 +11,7 @@ from fourleaf.model.gang import Gang
 from fourleaf.model.resources import Resources, free_devices
 from fourleaf.solver.cpsat.demand import NodeClass
 from fourleaf.solver.cpsat.residents import Resident
-from fourleaf.solver.cpsat.variables import GroupVariables, Model
+from fourleaf.solver.cpsat.variables import GroupVariables, Model, SpreadRows
 from fourleaf.solver.instance.amount_cache import AmountCache
 from fourleaf.solver.instance.candidates import Candidate
 from fourleaf.solver.instance.gang_classes import GangGroup
@@ -29,10 +29,15 @@ class PlacedGang:
 
 @dataclass(slots=True)
 class Decoded:
-    """All gangs on nodes; `misfits` are leaves where the counts cannot be packed as found."""
+    """All gangs on nodes; `misfits` are leaves where the counts cannot be packed as found.
+
+    Where it is only that more pods of a spread set share nodes there than the rows say, there are
+    `gangs` all the same, and `lost` is what they are worth less.
+    """
 
     gangs: list[PlacedGang] = field(default_factory=list)
     misfits: frozenset[int] = frozenset()
+    lost: int = 0
 
 
 def decode(model: Model, values: list[int], placed: dict[tuple[int, int], list[Gang]]) -> Decoded:
@@ -42,7 +47,8 @@ def decode(model: Model, values: list[int], placed: dict[tuple[int, int], list[G
     failed = packing.pack(chosen)
     if failed:
         return Decoded(misfits=failed)
-    out = Decoded()
+    crowded, lost = packing.crowded()
+    out = Decoded(misfits=crowded, lost=lost)
     for position, variables in enumerate(model.groups):
         group = variables.group
         for number, takes_of in enumerate(_takes(model, variables, values, chosen[position])):
@@ -226,11 +232,11 @@ class _Packing:
         failed = {one.leaf for one in classes if not self._pack_class(one, asked[one])}
         for nodes in self.slots.values():
             nodes.sort()
-        return frozenset(failed) or self._crowded()
+        return frozenset(failed)
 
-    def _crowded(self) -> frozenset[int]:
-        """The leaves in which more pods stand together than the rows of node classes say."""
-        failed = set()
+    def crowded(self) -> tuple[frozenset[int], int]:
+        """The leaves in which more pods share nodes than the rows say, and the points lost so."""
+        failed, lost = set(), 0
         leaf_of = self._model.state.fabric.leaf_of
         for spread in self._model.spreads:
             found: dict[int, int] = defaultdict(int)
@@ -240,7 +246,8 @@ class _Packing:
                 said = sum([self._values[variable] for variable in spread.excess.get(leaf, ())])
                 if excess > said and leaf not in self._model.refined:
                     failed.add(leaf)
-        return frozenset(failed)
+                    lost += spread.of.points * (excess - said)
+        return frozenset(failed), lost
 
     def _pack_class(self, node_class: NodeClass, asked: list[_PodsOf]) -> bool:
         """Largest requests first, each pod where it leaves fewest GPUs; whether all found room."""
@@ -256,26 +263,44 @@ class _Packing:
                 for node in kept:
                     free[node] = rest.after(free[node], self._request(slot))
                 self.slots[slot] += kept
+        asked = [one._replace(pods=one.pods - stays.get(one.slot, 0)) for one in asked]
+        apart = any(self._spread(slot) is not None for slot, _ in asked)
+        # Where some stand apart, others may find no room: then they have to stand together.
+        if apart and self._hand_out(dict(free), asked, apart=True):
+            return True
+        return self._hand_out(free, asked, apart=False)
+
+    def _hand_out(self, free: dict[int, Resources], asked: list[_PodsOf], apart: bool) -> bool:
+        """Give pods the nodes of `free`, those of spread sets `apart`; whether all found room."""
         phantoms_on: set[int] = set()
-        for slot, pods in sorted(asked, key=self._order):
+        given: list[tuple[_Slot, list[int]]] = []
+        for slot, left in sorted(asked, key=self._order):
             phantom = self._model.groups[slot.group].group.phantom
-            left = pods - stays.get(slot, 0)
             barred = phantoms_on if phantom else set()
             each = 1 if phantom else left
-            nodes = self._keep_apart(free, slot, left)
-            nodes += _fill(free, self._request(slot), left - len(nodes), rest, barred, each)
+            nodes = self._keep_apart(free, slot, left) if apart else []
+            more, request = left - len(nodes), self._request(slot)
+            nodes += _fill(free, request, more, self._rest, barred, each)
+            given.append((slot, nodes))
+            self._count(slot, nodes, 1)
             if len(nodes) < left:
+                for other, taken in given:
+                    self._count(other, taken, -1)
                 return False
-            self._count(slot, nodes)
-            self.slots[slot] += nodes
             if phantom:
                 phantoms_on.update(nodes)
+        for slot, nodes in given:
+            self.slots[slot] += nodes
         self._left.update(free)
         return True
 
+    def _spread(self, slot: _Slot) -> SpreadRows | None:
+        """What is kept apart of the group of a slot."""
+        return self._spread_of.get(id(self._model.groups[slot.group]))
+
     def _keep_apart(self, free: dict[int, Resources], slot: _Slot, pods: int) -> list[int]:
         """Nodes for as many of the pods of a spread set as the nodes hold for nothing."""
-        spread = self._spread_of.get(id(self._model.groups[slot.group]))
+        spread = self._spread(slot)
         if spread is None:
             return []
         crowd, taken = self._crowds[id(spread)], list[int]()
@@ -287,11 +312,11 @@ class _Packing:
                 taken.append(node)
         return taken
 
-    def _count(self, slot: _Slot, nodes: list[int]) -> None:
-        spread = self._spread_of.get(id(self._model.groups[slot.group]))
+    def _count(self, slot: _Slot, nodes: list[int], times: int) -> None:
+        spread = self._spread(slot)
         if spread is not None:
             for node in nodes:
-                self._crowds[id(spread)][node] += 1
+                self._crowds[id(spread)][node] += times
 
     def _free_on(self, node: int) -> Resources:
         """What is left on a node by what has been packed so far."""
