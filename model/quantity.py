@@ -104,10 +104,15 @@ def count(value: object) -> int:
     return _scaled(_text(value), 1, True)
 
 
-@lru_cache(maxsize=4096)
 def mbits(text: str) -> int:
     """Bandwidth in Mbit/s: "100Gb", "200Gbps", "1Tb". Raises `BadQuantity`."""
-    match = _BANDWIDTH.fullmatch(text.strip())
+    return _mbits(text.strip())
+
+
+# What is remembered is short: without the space around it, which may be as long as an annotation.
+@lru_cache(maxsize=4096)
+def _mbits(text: str) -> int:
+    match = _BANDWIDTH.fullmatch(text)
     if match is None:
         if _MANY_DIGITS.search(text):
             advice = "Give at most 9 digits before the point and 6 after it."

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 import orjson
@@ -28,6 +28,7 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     Kind,
 )
 from fourleaf.k8s_bridge.cluster.protocol import Body, WatchEvent
+from fourleaf.k8s_bridge.cluster.shared_parts import SharedParts
 from fourleaf.model.devices.visibility import ENTRY, is_told
 from fourleaf.model.problems import brief
 from fourleaf.model.readers.pods.constraint_text import is_too_long, without_constraints
@@ -43,12 +44,6 @@ MOST_LEVELS = 48
 """Levels of an owner that are kept: templates lie less deep, and nothing that is compared later may
 reach the limit of recursion."""
 
-_SHARED, _SHARED_LONG = 2**15, 2**9
-"""Equal parts that are remembered at once: some MiB, and more than a cluster has of them. Of long
-ones there are few, each of which costs some ten times its length, and its pod may have gone."""
-_SHORT, _LONGEST_SHARED = 512, 8 * 1024
-"""Characters of a short part, and of the longest that is remembered at all."""
-
 _WITH_ANY_CONTENT = frozenset({RESOURCE_CLAIMS, VOLCANO_POD_GROUPS, COSCHEDULING_POD_GROUPS})
 """Kinds of tenants that may hold what their schema does not name."""
 _OBJECTS: dict[Kind, Any] = {
@@ -63,6 +58,7 @@ _EVENTS: dict[Kind, Any] = {
     PODS: shapes.PodEvent,
     NODES: shapes.NodeEvent,
 }
+_SHARED = SharedParts()
 _TEMPLATE_CONTAINER = tuple(one for one in shapes.ContainerShape.__annotations__ if one != "env")
 _POD_SPEC = tuple(shapes.PodSpec.__annotations__)
 
@@ -231,7 +227,7 @@ def _share_spec(spec: Any) -> None:
             spec[key] = [_with_little_env(one) for one in spec[key]]
     for key, value in spec.items():
         if isinstance(value, dict | list):
-            spec[key] = _shared(value)
+            spec[key] = _SHARED.of(value)
 
 
 def _is_tied(volume: Any) -> bool:
@@ -280,7 +276,7 @@ def _is_settled(held: Any, asked: Any) -> bool:
 def _share_conditions(status: Any) -> None:
     conditions = status.get("conditions") if isinstance(status, dict) else None
     if isinstance(conditions, list):
-        status["conditions"] = [_shared(one) for one in conditions]
+        status["conditions"] = [_SHARED.of(one) for one in conditions]
 
 
 def _share_devices(spec: Any) -> None:
@@ -296,25 +292,4 @@ def _share_devices(spec: Any) -> None:
 def _share(body: Any, keys: tuple[str, ...]) -> None:
     for key in keys:
         if isinstance(body, dict) and key in body:
-            body[key] = _shared(body[key])
-
-
-def _shared(value: Any) -> Any:
-    # as text, because the bytes that orjson makes keep a buffer of 1 KiB
-    try:
-        text = orjson.dumps(value).decode()
-    except orjson.JSONEncodeError:
-        return value
-    if len(text) > _LONGEST_SHARED:
-        return value
-    return _from(text) if len(text) <= _SHORT else _from_long(text)
-
-
-@lru_cache(maxsize=_SHARED)
-def _from(text: str) -> Any:
-    return orjson.loads(text)
-
-
-@lru_cache(maxsize=_SHARED_LONG)
-def _from_long(text: str) -> Any:
-    return orjson.loads(text)
+            body[key] = _SHARED.of(body[key])

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import _lru_cache_wrapper, cache
 from typing import Any
 
+from fourleaf.k8s_bridge.cluster.shared_parts import SharedParts
 from fourleaf.model.problems import AdvisedError, BadInput, Problem
 
 MS_PER_KIB = 50.0
@@ -85,7 +86,8 @@ def forget() -> None:
 
 @cache
 def _remembering() -> list[Any]:
-    found = (one for one in gc.get_objects() if isinstance(one, _lru_cache_wrapper))
+    kinds = (_lru_cache_wrapper, SharedParts)
+    found = (one for one in gc.get_objects() if isinstance(one, kinds))
     return [one for one in found if one.__module__.startswith("fourleaf.")]
 
 

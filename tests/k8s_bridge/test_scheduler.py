@@ -25,6 +25,7 @@ from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Target
 from fourleaf.k8s_bridge.election.gate import NotLeader
 from fourleaf.k8s_bridge.leader import Leader
+from fourleaf.k8s_bridge.reporting.audit import Audit
 from fourleaf.k8s_bridge.reporting.conditions import pod_scheduled
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.reporter import Reporter
@@ -55,6 +56,7 @@ class Bench:
         self.cluster = MemoryCluster(clock=self.clock)
         self.kubelets = Kubelets(self.cluster.store)
         self.metrics = SchedulerMetrics()
+        self.audit: Audit | None = None
         self.tasks: list[asyncio.Task[Any]] = [asyncio.ensure_future(self.kubelets.run())]
 
     async def start(
@@ -64,7 +66,7 @@ class Bench:
         options = SchedulerOptions(identity=name, dry_run="never")
         client = client or self.cluster.client(name)
         scheduler = Scheduler(
-            client, self.clock, solve, options, lambda one: Reporter(one, self.metrics)
+            client, self.clock, solve, options, lambda one: Reporter(one, self.metrics, self.audit)
         )
         self.tasks.append(asyncio.ensure_future(scheduler.run()))
         await self.clock.advance(1)

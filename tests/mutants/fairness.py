@@ -11,6 +11,7 @@ MEMORY = "tests/solver/process/test_memory_limit.py"
 AUDIT = "tests/k8s_bridge/reporting/test_audit.py"
 WAITS = "tests/k8s_bridge/reporting/test_pod_scheduled.py"
 LIVE = "tests/model/readers/live/test_live.py"
+FLAT = "tests/k8s_bridge/test_memory_stays_flat.py"
 
 FAIRNESS = (
     Mutant(
@@ -206,6 +207,31 @@ FAIRNESS = (
         "    if is_too_long(spec):\n",
         "    if False:\n",
         "tests/k8s_bridge/cluster/test_slim.py::test_constraints_that_are_too_long_are_not_kept",
+    ),
+    Mutant(
+        "parts of pods: bounded by length",
+        "30,000 pods that came and went leave 150 MiB of each replica",
+        "k8s_bridge/cluster/shared_parts.py",
+        "        if self._characters > self._half:\n",
+        "        if len(self._young) > 2**15:\n",
+        "tests/k8s_bridge/cluster/test_shared_parts.py"
+        "::test_their_length_is_bounded_whatever_their_number",
+    ),
+    Mutant(
+        "event series: over",
+        "what was told of pods that are gone stays in the leader",
+        "k8s_bridge/reporting/recorder/event_series.py",
+        "            if not silent and len(self._runs) <= _MOST_SERIES:\n",
+        "            if len(self._runs) <= _MOST_SERIES:\n",
+        f"{FLAT}::test_waves_of_hostile_pods_leave_nothing_behind",
+    ),
+    Mutant(
+        "bandwidth: kept text",
+        "4,000 pods with a bandwidth behind much space fill the memory of every replica",
+        "model/quantity.py",
+        "    return _mbits(text.strip())\n",
+        "    return _mbits(text)\n",
+        f"{FLAT}::test_space_around_a_wish_is_not_kept",
     ),
     Mutant(
         "solver time: by what is asked for",

@@ -84,9 +84,17 @@ class Series:
         target = Target(metadata["namespace"], metadata["name"])
         self._runs[event.key] = _Run(target, 1, now, now)
         self._runs.move_to_end(event.key)
-        while len(self._runs) > _MOST_SERIES:
-            self._runs.popitem(last=False)
+        self._drop(now)
         return NewEvent(target.namespace, body)
+
+    def _drop(self, now: float) -> None:
+        """Forget what is over, or too much: the object of a series may be gone."""
+        while self._runs:
+            oldest = next(iter(self._runs))
+            silent = now - self._runs[oldest].seen_at > QUIET_SECONDS
+            if not silent and len(self._runs) <= _MOST_SERIES:
+                return
+            del self._runs[oldest]
 
 
 def event_body(

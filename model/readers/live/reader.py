@@ -434,7 +434,8 @@ class LiveReader:
             if comes_or_goes:
                 # Those that lack a PodGroup say where else there is one.
                 self._table.dirty.update(self._table.namesakes(dialect, name))
-            self._table.dirty.add((namespace, dialect, name))
+            if self._table.members(one := (namespace, dialect, name)):
+                self._table.dirty.add(one)
         elif kind == KIND:
             self._table.read_anew(namespace)
         elif (group, kind) in STORAGE_KINDS:

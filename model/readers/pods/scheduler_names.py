@@ -14,12 +14,14 @@ MOST_CHARACTERS = 100
 """Of a name, so many are compared."""
 
 
-@lru_cache(1024)
 def meant_scheduler(name: str, ours: tuple[str, ...]) -> str:
     """The one of `ours` that `name` is like, "" where it is like none or one of them."""
-    if name in ours:
-        return ""
-    close = get_close_matches(name[:MOST_CHARACTERS], ours, 1, LEAST_LIKENESS)
+    return "" if name in ours else _closest(name[:MOST_CHARACTERS], ours)
+
+
+@lru_cache(1024)
+def _closest(name: str, ours: tuple[str, ...]) -> str:
+    close = get_close_matches(name, ours, 1, LEAST_LIKENESS)
     return close[0] if close else ""
 
 
