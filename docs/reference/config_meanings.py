@@ -55,8 +55,9 @@ MEANINGS: dict[str, str] = {
     "namespaces[NAME].maxMembers": "Most pods of it in a batch.",
     "namespaces[NAME].maxSolveSeconds": "Most seconds of the solver for it in a minute, "
     "where other namespaces have gangs; half a second of each solve is free.",
-    "namespaces[NAME].maxEvictions": "Most pods of other namespaces that preemptions of its gangs "
-    "evict in an hour; where there were none, one gang may have as many evicted as it needs.",
+    "namespaces[NAME].maxEvictions": "Most pods of other namespaces that go for its gangs in an "
+    "hour: in preemptions, in defragmentation, and in repairs where no node was lost; where there "
+    "were none, one gang may have as many evicted as it needs.",
     "failures.silentSeconds": "Silence of a kubelet after which its host is probed.",
     "failures.wellSeconds": "How long a node has to be well before it is used again.",
     "failures.conditions": "Types of node conditions that mean a failure where they are true.",

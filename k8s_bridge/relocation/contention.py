@@ -19,6 +19,8 @@ CONTENTION_REASONS = frozenset(
     }
 )
 """Reasons that the end of others would do away with."""
+STUCK_REASONS = CONTENTION_REASONS | {ReasonKind.BOUND_ELSEWHERE}
+"""Why a cycle may not find a place for members beside the others of their gang."""
 
 
 def crowded_gangs(plan: Plan) -> frozenset[GangKey]:

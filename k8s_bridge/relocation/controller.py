@@ -14,7 +14,7 @@ from fourleaf.k8s_bridge.ledger.compaction import is_settled
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.relocation.backfill import backfill
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
-from fourleaf.k8s_bridge.relocation.contention import CONTENTION_REASONS, crowded_gangs
+from fourleaf.k8s_bridge.relocation.contention import STUCK_REASONS, crowded_gangs
 from fourleaf.k8s_bridge.relocation.defragmentation import DefragmentationPlanner
 from fourleaf.k8s_bridge.relocation.evictions.dry_run import EvictionDryRun
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
@@ -37,7 +37,6 @@ from fourleaf.k8s_bridge.scheduling.revalidate import Kept
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Placement, Plan
 from fourleaf.model.readers.live import LiveReading
-from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import Snapshot
 
 STEP_SECONDS = 0.25
@@ -46,8 +45,6 @@ FAILURE_SETTLE_SECONDS = 1.0
 """Seconds for which repairs wait after a node was found dead: others may be found with it."""
 FAILURE_SETTLE_LIMIT_SECONDS = 3.0
 """Seconds for which they wait at most."""
-STUCK_REASONS = CONTENTION_REASONS | {ReasonKind.BOUND_ELSEWHERE}
-"""Why a cycle may not find a place for members beside the others of their gang."""
 CONTENTION_CHECK_SECONDS = 1.0
 """Seconds between two looks for gangs that might preempt others, or have a place reserved: to read
 all that runs takes a while in a large cluster."""
@@ -114,7 +111,7 @@ class RelocationController:
             self.cluster, self.cache, self.store, self.clock, self.observer, evictions
         )
         self.overstays = Overstays(self.clock)
-        self.repair = RepairPlanner(*shared, self.observer, evictions)
+        self.repair = RepairPlanner(*shared, self.observer, evictions, self.caused)
         self.preemption = PreemptionPlanner(
             *shared,
             self.observer,
@@ -127,7 +124,7 @@ class RelocationController:
         self.reservation = ReservationPlanner(*shared, self.executor.end)
         self.executor.on_end = self._ended
         self.defragmentation = DefragmentationPlanner(
-            *shared, self.executor.end, evictions, self.moves, self.asked_at
+            *shared, self.executor.end, evictions, self.moves, self.caused, self.asked_at
         )
 
     async def run(self) -> None:
@@ -148,7 +145,7 @@ class RelocationController:
         Mostly there is nothing to do, and then nothing is looked at that takes time.
         """
         # 1 Take every relocation under way a step further.
-        if self.caused.is_limited and (self._crowded or len(self.store)):
+        if self.caused.is_limited and (self._crowded or self._stuck or len(self.store)):
             await self.caused.load()
         if len(self.store):
             await self.executor.step(self.nodes.dead)
@@ -176,6 +173,7 @@ class RelocationController:
         if not under_way and not self._busy() and self.defragmentation.is_time():
             # Before the view is made: what it shows and who stands have to be of one moment.
             await self.moves.load()
+            await self.caused.load()
             await self.defragmentation.plan(self._view())
 
     def charge(self, snapshot: Snapshot) -> Snapshot:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -20,7 +21,9 @@ from fourleaf.k8s_bridge.relocation.record_room import RecordRoom
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
+from fourleaf.k8s_bridge.relocation.tenants.caused_evictions import CausedEvictions
 from fourleaf.k8s_bridge.relocation.tenants.move_costs import scaled
+from fourleaf.k8s_bridge.relocation.tenants.moved_for import moved_for
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.model.config.relocation import Defragmentation
@@ -30,6 +33,9 @@ from fourleaf.model.running_gang import StandingGang
 
 REQUEST_VALID_SECONDS = 60.0
 """Seconds for which a request counts: a later leader must not heed it once more."""
+
+MOST_LEFT_OUT = 3
+"""Plans of one defragmentation at most, each without namespaces that gain too much by the last."""
 
 REFUSED_PLANS = 10
 """Plans of one defragmentation at most, where pods of each may not go."""
@@ -49,6 +55,7 @@ class DefragmentationPlanner:
     end: Callable[[Relocation, str], Awaitable[None]]
     evictions: EvictionTrials
     moves: MoveBudget
+    caused: CausedEvictions
     asked_at: Callable[[], str] | None = None
     _heeded: str = ""
     _asking: tuple[str, ...] = ()
@@ -82,10 +89,11 @@ class DefragmentationPlanner:
         )
         if left <= 0 or not standing:
             return None
-        plan = await self._solved(view, standing, Budget(left))
+        found = await self._within_limits(view, standing, Budget(left))
+        if found is None:
+            return None
+        plan, drafts = found
         seconds = self.cache.config.spec.repair.places_seconds
-        why = "it moves so that others find room together"
-        drafts = list(moved(plan.moves, standing, Purpose.DEFRAGMENTATION, why, view, seconds))
         if self._room.lacking(drafts, standing):
             return plan
         try:
@@ -102,6 +110,7 @@ class DefragmentationPlanner:
         written = await self.store.put_all(drafts)
         if written:
             await self.moves.note({one.gang: len(one.leavers) for one in written}, view.now)
+            self.caused.begun(self._caused_by(plan, written, view), view.now)
             for one in view.open:
                 if one.gang in _started(plan):
                     await self.end(one, "others move, so that it starts sooner")
@@ -109,13 +118,56 @@ class DefragmentationPlanner:
         self._log.info("defragmentation_planned", moves=len(plan.moves), status=plan.status.value)
         return plan
 
-    async def _solved(
+    async def _within_limits(
         self, view: ClusterView, standing: tuple[StandingGang, ...], budget: Budget
+    ) -> tuple[DefragPlan, list[Relocation]] | None:
+        """Moves by which no namespace gains more than it may cause; None where there are none.
+
+        A namespace that would is left out of the next plan, and the others gain without it.
+        """
+        seconds = self.cache.config.spec.repair.places_seconds
+        why = "it moves so that others find room together"
+        gangs = view.reading.snapshot.gangs
+        spaces = {gang.key.namespace for gang in gangs}
+        out: set[str] = set()
+        for _ in range(MOST_LEFT_OUT):
+            if gangs and spaces <= out:
+                return None
+            plan = await self._solved(view, standing, budget, out)
+            drafts = list(moved(plan.moves, standing, Purpose.DEFRAGMENTATION, why, view, seconds))
+            caused = self._caused_by(plan, drafts, view)
+            left = {space: self.caused.left(space, view) for space in caused}
+            over = {
+                space for space, most in left.items() if most is not None and most < caused[space]
+            }
+            if not over:
+                return plan, drafts
+            out |= over
+        return None
+
+    def _caused_by(
+        self, plan: DefragPlan, drafts: Sequence[Relocation], view: ClusterView
+    ) -> Counter[str]:
+        """Pods of others that move for the gangs of each namespace that start."""
+        starts = list(starting(plan, view.gangs, view, 0.0))
+        movers = frozenset(one.gang for one in drafts)
+        return moved_for([*drafts, *starts], _started(plan), movers)
+
+    async def _solved(
+        self,
+        view: ClusterView,
+        standing: tuple[StandingGang, ...],
+        budget: Budget,
+        out: Container[str],
     ) -> DefragPlan:
-        """Moves that let all gangs with reserved places start, else none onto these."""
+        """Moves that let all gangs with reserved places start, else none onto these.
+
+        Gangs of the namespaces `out` gain nothing.
+        """
         limits = eviction_limits(view, standing, self.evictions)
         now = view.reading.snapshot
-        snapshot = replace(now, standing=scaled(standing), eviction_limits=limits)
+        gangs = tuple(gang for gang in now.gangs if gang.key.namespace not in out)
+        snapshot = replace(now, standing=scaled(standing), eviction_limits=limits, gangs=gangs)
         plan = await self.planner.defragment(snapshot, budget)
         if {one.gang for one in view.open} <= _started(plan):
             return plan

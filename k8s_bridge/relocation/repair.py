@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import structlog
@@ -17,16 +18,19 @@ from fourleaf.k8s_bridge.relocation.independent import independent
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.pod_makers import is_any_bare
 from fourleaf.k8s_bridge.relocation.record_room import RecordRoom
+from fourleaf.k8s_bridge.relocation.records import Relocation
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
+from fourleaf.k8s_bridge.relocation.tenants.caused_evictions import CausedEvictions
 from fourleaf.k8s_bridge.relocation.tenants.move_costs import scaled
+from fourleaf.k8s_bridge.relocation.tenants.moved_for import moved_for
 from fourleaf.k8s_bridge.runtime.api_text import reason_text
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import RepairPlan
-from fourleaf.model.running_gang import RepairPolicy, StandingGang
+from fourleaf.model.running_gang import EvictionLimit, RepairPolicy, StandingGang
 
 DRAIN = "topology.scheduler/drain"
 """Annotation of a node that is to be emptied; `true`."""
@@ -59,6 +63,7 @@ class RepairPlanner:
     clock: Clock
     observer: RelocationObserver
     evictions: EvictionTrials
+    caused: CausedEvictions
     lost: dict[GangKey, Reason] = field(default_factory=dict)
     _room: RecordRoom = field(init=False)
     _tried: dict[GangKey, float] = field(default_factory=dict)
@@ -102,16 +107,26 @@ class RepairPlanner:
             and not self._room.forbids(one)
         ]
         self._forget(standing)
+        self.caused.forget(view)
         if not hit or not config.enabled:
             return None
+        at_fault = frozenset(one.gang.key for one in hit if not self._loses(one, leaving))
+        hit = self._in_turn(hit, at_fault, view)
         planned = [
             replace(one, movable=False) if self._may_not_move(one) else one
             for one in standing
             if not one.hit or one in hit
         ]
+        others = [one for one in planned if not one.hit]
+        first = hit[0].gang.key
+        own = self.caused.limits(first, others, (), view) if first in at_fault else ()
         charge = charged(view.reading.snapshot, view)
-        snapshot = replace(charge, standing=scaled(planned), eviction_limits=limits)
-        plan = await self.planner.repair(snapshot)
+        snapshot = replace(charge, standing=scaled(planned), eviction_limits=(*limits, *own))
+        plan = _with_limits(await self.planner.repair(snapshot), own)
+        whys = {one.gang: one.reason for one in plan.lost}
+        for one in hit:
+            if one.gang.key in at_fault:
+                self.caused.waits(one.gang.key, whys.get(one.gang.key), own, view)
         drafts = list(repairs(plan, planned, view, config.places_seconds))
         lacking = self._room.lacking(drafts, planned)
         for one in planned:
@@ -127,15 +142,44 @@ class RepairPlanner:
         except StillAsked:
             self._next = self.clock.monotonic()
             return plan
+        movers = frozenset(one.gang.key for one in others)
         if not refused:
-            await self.store.put_all(drafts)
+            await self._begin(drafts, at_fault, movers)
             self._note(plan, hit)
             return plan
         # What needs nothing of those that may not go is not kept waiting; the rest is planned anew.
         apart = independent(drafts, {one.of.gang for one in refused}, planned)
-        await self.store.put_all([one for one in apart if self.evictions.passed(one)])
+        passed = [one for one in apart if self.evictions.passed(one)]
+        await self._begin(passed, at_fault, movers)
         self._next = self.clock.monotonic()
         return plan
+
+    async def _begin(
+        self,
+        drafts: Sequence[Relocation],
+        at_fault: frozenset[GangKey],
+        movers: frozenset[GangKey],
+    ) -> None:
+        """Write relocations down; the pods of others that go for gangs `at_fault` are charged."""
+        written = await self.store.put_all(drafts)
+        self.caused.begun(moved_for(written, at_fault, movers), self.clock.wall())
+
+    def _in_turn(
+        self, hit: list[StandingGang], at_fault: frozenset[GangKey], view: ClusterView
+    ) -> list[StandingGang]:
+        """Those to plan for now: all that may have moved what they need, else one namespace."""
+        limited = {
+            one.gang.key: one
+            for one in hit
+            if one.gang.key in at_fault
+            and self.caused.left(one.gang.key.namespace, view) is not None
+        }
+        if not limited:
+            return hit
+        self._next = self.clock.monotonic()
+        spaces = {gang.namespace for gang in list(limited)[:1]}
+        free = [one for one in hit if one.gang.key not in limited]
+        return free or [one for gang, one in limited.items() if gang.namespace in spaces]
 
     def _ends_bare_pods(self, one: StandingGang, dead: frozenset[str]) -> bool:
         """Whether a member that lives would have to go that no controller makes anew; says so."""
@@ -213,3 +257,17 @@ class RepairPlanner:
         still = {one.gang.key for one in standing if one.hit}
         self._tried = {gang: at for gang, at in self._tried.items() if gang in still}
         self.lost = {gang: why for gang, why in self.lost.items() if gang in still}
+
+
+def _with_limits(plan: RepairPlan, own: Sequence[EvictionLimit]) -> RepairPlan:
+    """`plan`, in which gangs that no limit of their own pods keeps back name `own`."""
+    said = "; ".join(map(str, own))
+    return replace(
+        plan,
+        lost=tuple(
+            replace(one, reason=replace(one.reason, detail=said, counts=(("limits", len(own)),)))
+            if own and one.reason.kind is ReasonKind.EVICTIONS_FORBIDDEN and not one.reason.detail
+            else one
+            for one in plan.lost
+        ),
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 
 PREEMPTION = "tests/k8s_bridge/relocation/test_preemption.py"
+CAUSED = "tests/k8s_bridge/relocation/test_caused_evictions.py"
 LIMITS = "tests/k8s_bridge/relocation/test_eviction_limits.py"
 BUDGETS = "tests/model/readers/pods/test_disruption_budgets.py"
 NEEDED = "tests/model/readers/gangs/test_needed_neighbours.py"
@@ -156,6 +157,22 @@ EVICTIONS = (
         "for limit in {id(x): x for found in self._of.values() for x in found}.values())",
         "tests/k8s_bridge/relocation/test_limits_by_pod.py"
         "::test_each_gang_is_held_against_its_own_limits",
+    ),
+    Mutant(
+        "moves for repairs are charged",
+        "a tenant that deletes its own pods again and again has those of others moved without end",
+        "k8s_bridge/relocation/repair.py",
+        "        self.caused.begun(moved_for(written, at_fault, movers), self.clock.wall())\n",
+        "",
+        f"{CAUSED}::test_who_has_others_moved_for_its_repairs_is_charged",
+    ),
+    Mutant(
+        "moves by defragmentation are charged",
+        "one namespace has the pods of others moved for its gangs as often as the cluster may",
+        "k8s_bridge/relocation/defragmentation.py",
+        "            if not over:\n",
+        "            if True:\n",
+        f"{CAUSED}::test_who_starts_by_a_defragmentation_is_charged[0-0]",
     ),
 )
 """Each was seen to happen before there was the safeguard."""

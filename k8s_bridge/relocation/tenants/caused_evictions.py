@@ -1,4 +1,8 @@
-"""Evictions that a namespace has caused: pods of others that preemptions of its gangs had go.
+"""Evictions that a namespace has caused: pods of others that had to go for its gangs.
+
+Those of preemptions; those of repairs of gangs that lost members although no node was lost, since a
+tenant that deletes its pods could have others moved without end; those of defragmentations by which
+its gangs start.
 
 Who decides what priority a gang has is admission; how often gangs of that priority come is the
 tenant. So what one namespace may have evicted of others within an hour has a limit of its own, as
@@ -9,12 +13,12 @@ too large ever to start.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
-from fourleaf.k8s_bridge.relocation.contention import CONTENTION_REASONS
+from fourleaf.k8s_bridge.relocation.contention import STUCK_REASONS
 from fourleaf.k8s_bridge.relocation.evictions.history import HOUR_SECONDS, EvictionHistory
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
 from fourleaf.model.gang import GangKey
@@ -52,7 +56,14 @@ class CausedEvictions(EvictionHistory):
         pods = sum(not self._stands(uid, node) for uid, node in _others(one))
         if not pods or not self.is_limited:
             return
-        who = one.gang.namespace
+        self._charge(one.gang.namespace, pods, now)
+
+    def begun(self, moved: Mapping[str, int], now: float) -> None:
+        """So many pods of others are moved for gangs of each namespace from now on."""
+        for who, pods in moved.items() if self.is_limited else ():
+            self._charge(who, pods, now)
+
+    def _charge(self, who: str, pods: int, now: float) -> None:
         at = (now // MERGED_SECONDS + 1) * MERGED_SECONDS
         before = sum(row[2] for row in self.rows if row[:2] == (at, who))
         self.rows = [row for row in self.rows if row[:2] != (at, who)]
@@ -73,6 +84,13 @@ class CausedEvictions(EvictionHistory):
         under_way = (len(_others(one)) for one in view.open if one.gang.namespace == namespace)
         return over + sum(under_way)
 
+    def left(self, namespace: str, view: ClusterView) -> int | None:
+        """Pods of others that one of its gangs may have evicted; None for what that needs."""
+        most = self.cache.config.spec.namespace(namespace).max_evictions
+        if most is None or (most and not (spent := self.spent(namespace, view))):
+            return None
+        return max(0, most - spent) if most else 0
+
     def limits(
         self,
         gang: GangKey,
@@ -84,10 +102,9 @@ class CausedEvictions(EvictionHistory):
 
         Gangs `at_fault` give back what they were lent, which no one else has caused.
         """
-        most = self.cache.config.spec.namespace(gang.namespace).max_evictions
-        if most is None or (most and not (spent := self.spent(gang.namespace, view))):
+        left = self.left(gang.namespace, view)
+        if left is None:
             return ()
-        left = max(0, most - spent) if most else 0
         pods = frozenset(
             pod
             for one in lower
@@ -120,7 +137,7 @@ class CausedEvictions(EvictionHistory):
 
     def _told(self, one: Waiting) -> Waiting:
         why = self._waits.get(one.gang)
-        if why is None or one.reason.kind not in CONTENTION_REASONS:
+        if why is None or one.reason.kind not in STUCK_REASONS:
             return one
         return replace(one, reason=replace(why, near=one.reason.near))
 
