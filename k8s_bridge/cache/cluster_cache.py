@@ -31,6 +31,7 @@ from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.devices.names import DeviceName, numbers_of
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Waiting
 from fourleaf.model.readers.dra.published import Published
 from fourleaf.model.readers.live import LiveReader, LiveReading
 from fourleaf.model.readers.nodes.nodes import ready_status
@@ -325,9 +326,9 @@ class ClusterCache:
         self.nodes_changed.set()
         self._note(True)
 
-    def not_placed(self, gangs: Iterable[GangKey]) -> None:
+    def not_placed(self, waiting: Iterable[Waiting]) -> None:
         """A plan found no place for these gangs; those that wait for one of them may go ahead."""
-        self._note(self._reader.not_placed(gangs))
+        self._note(self._reader.not_placed(waiting))
 
     def reading(self) -> LiveReading:
         """What there is to plan, now."""

@@ -302,7 +302,7 @@ class Cycle:
 
     def _heard(self, reading: LiveReading, plan: Plan | None) -> None:
         if plan is not None:
-            self.cache.not_placed(one.gang for one in plan.waiting)
+            self.cache.not_placed(plan.waiting)
         if self.reservations is not None:
             self.reservations.heard(reading, plan)
 

@@ -321,10 +321,19 @@ HARM = (
         "turns of those that fit nowhere",
         "a pod of one tenant that can never be placed keeps all gangs of all others waiting",
         "model/readers/gangs/turns.py",
-        "        self._failed.update(new)\n",
+        "        self._failed.update(turns)\n",
         "",
         "tests/k8s_bridge/scheduling/test_turns.py"
         "::test_a_pod_of_another_tenant_that_fits_nowhere_stops_nobody",
+    ),
+    Mutant(
+        "one turn for those that are alike",
+        "2,000 replicas that repel each other are told, each time anything changes, of another one",
+        "model/readers/gangs/turns.py",
+        "        of_another = first.kind is None or first.kind != behind.kind\n",
+        "        of_another = True\n",
+        "tests/k8s_bridge/scheduling/test_turns.py"
+        "::test_replicas_that_are_alike_wait_for_the_same_one_whatever_changes",
     ),
     Mutant(
         "an end to turns",

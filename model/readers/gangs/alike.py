@@ -33,10 +33,13 @@ class AlikeGangs:
         self._answers: dict[Likeness, _KnownTurn] = {}
         plain = [draft for draft in drafts if draft.is_plain]
         new = [draft for draft in plain if draft.likeness is None]
-        known = {one: one for draft in plain if (one := draft.likeness) is not None} if new else {}
+        old = [draft for draft in plain if draft.likeness is not None] if new else []
+        known = {one: one for draft in old for one in (draft.likeness, draft.kind)}
         for draft in new:
             like = Likeness.of(draft.waiting[0])
+            kind = Likeness.of_kind(draft.as_read, draft.waiting[0])
             draft.likeness = known.setdefault(like, like)
+            draft.kind = known.setdefault(kind, kind)
 
     def narrow(
         self,

@@ -53,7 +53,8 @@ class Draft:
     nodes it prefers. `is_exclusive`: a member has a volume that no second pod may use meanwhile.
     `has_too_many_preferences`: these do not count. `concerns_others`: more than the gang itself
     decides about it, or may have to be told of it. `is_plain`: one pod, to which others only take
-    nodes or turns. `narrowed` and `behind` are what became of it so in the last reading.
+    nodes or turns; it has a `kind`. `narrowed` and `behind` are what became of it so in the last
+    reading.
     """
 
     gang: Gang
@@ -71,6 +72,7 @@ class Draft:
     concerns_others: bool = field(init=False)
     is_plain: bool = field(init=False)
     likeness: Likeness | None = field(init=False, default=None)
+    kind: Likeness | None = field(init=False, default=None)
     narrowed: Narrowed | None = field(init=False, default=None)
     behind: Behind | None = field(init=False, default=None)
 

@@ -22,12 +22,11 @@ def take_turns_on_volumes(drafts: Sequence[Draft], running: Neighbours, turns: T
     first: dict[tuple[str, str], Draft] = {}
     ready = (one for one in drafts if one.is_exclusive and one.gang.hold is None)
     for draft in sorted(ready, key=turns.order):
-        uses = list(_uses(draft))
-        hold = _hold(uses, running, first, turns)
+        hold = _hold(draft, running, first, turns)
         if hold is not None:
             draft.gang = replace(draft.gang, hold=hold)
             continue
-        first |= {(pod.namespace, claim): draft for pod, claim in uses}
+        first |= {(pod.namespace, claim): draft for pod, claim in _uses(draft)}
 
 
 def _uses(draft: Draft) -> Iterator[tuple[Pod, str]]:
@@ -37,13 +36,13 @@ def _uses(draft: Draft) -> Iterator[tuple[Pod, str]]:
 
 
 def _hold(
-    uses: Sequence[tuple[Pod, str]],
+    draft: Draft,
     running: Neighbours,
     first: dict[tuple[str, str], Draft],
     turns: Turns,
 ) -> Hold | None:
     own: set[str] = set()
-    for pod, claim in uses:
+    for pod, claim in _uses(draft):
         title = f"PersistentVolumeClaim {pod.namespace}/{claim} ({ONE_POD})"
         if claim in own:
             advice = "Give each member a claim of its own, or use ReadWriteMany."
@@ -57,7 +56,7 @@ def _hold(
             return Hold(ReasonKind.GATED, what, (), (advice,))
         ahead = first.get((pod.namespace, claim))
         if ahead is not None:
-            turns.goes_ahead(ahead.gang.key)
+            turns.goes_ahead(ahead, draft)
             what = f"{title} goes to gang {ahead.gang.key} first"
             advice = f"It is planned once {ahead.gang.key} has ended."
             return Hold(ReasonKind.WAITS_FOR_GANG, what, (), (advice,))

@@ -1,7 +1,11 @@
-"""Likeness of pods to what others do to them, and what was done to a gang in the last reading."""
+"""Likeness of pods to what others do to them, and what was done to a gang in the last reading.
+
+Of gangs of one pod also: whether what keeps one of them from its place keeps the other as well.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from fourleaf.model.gang import Gang, GangKey
@@ -27,6 +31,17 @@ class Likeness:
     def of(cls, pod: Pod) -> Likeness:
         """That of a pod."""
         return cls(pod.namespace, pod.wants, tuple(pod.labels.items()))
+
+    @classmethod
+    def of_kind(cls, gang: Gang, pod: Pod) -> Likeness:
+        """That of a gang of one pod: but for names and age, another one of it is the same gang."""
+        shape = replace(
+            gang,
+            key=GangKey(gang.key.namespace, ""),
+            created=0.0,
+            roles=tuple(replace(role, pods=()) for role in gang.roles),
+        )
+        return cls(pod.wants, tuple(pod.labels.items()), shape)
 
     def __hash__(self) -> int:
         return self._hash

@@ -97,6 +97,7 @@ def _take_turns(
     ahead = Neighbours()
     budget = _Budget(ahead)
     places: dict[int, Draft] = {}
+    going: dict[GangKey, Draft] = {}
     for draft in sorted((one for one in drafts if one.gang.hold is None), key=turns.order):
         if budget.is_over(draft):
             continue
@@ -107,9 +108,10 @@ def _take_turns(
         else:
             first = find()
         if first is not None:
-            turns.goes_ahead(first)
+            turns.goes_ahead(going[first], draft)
             _let_go_first(draft, first)
             continue
+        going[draft.gang.key] = draft
         for pod in some:
             places[id(pod)] = draft
             ahead.add(pod)

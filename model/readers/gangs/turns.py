@@ -6,60 +6,100 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Waiting
 from fourleaf.model.readers.gangs.drafts import Draft
+from fourleaf.model.readers.gangs.likeness import Likeness
+from fourleaf.model.reasons.kinds import ReasonKind
 
 MOST_ROUNDS = 8
 """How often others are let go ahead before something else has to change."""
 
-Order: TypeAlias = tuple[bool, int, int, float, GangKey]
+Order: TypeAlias = tuple[bool, int, int, float, str, str]
+
+
+_OF_THE_KIND = frozenset(
+    {
+        ReasonKind.NO_MATCHING_NODES,
+        ReasonKind.TOO_LARGE,
+        ReasonKind.NO_FREE_CAPACITY,
+        ReasonKind.NO_ADJACENT_LEAVES,
+        ReasonKind.UPLINK_FULL,
+        ReasonKind.OUTRANKED,
+        ReasonKind.QUOTA_EXCEEDED,
+    }
+)
+"""Reasons that keep all gangs of a kind from their places, where they keep the first of them."""
+
+_Turn: TypeAlias = Likeness | GangKey
+"""What has a turn: all gangs of one kind together, or a gang of none."""
 
 
 class Turns:
     """Who goes first. A gang for which a plan found no place lets those that wait for it go ahead.
 
     So no gang that cannot start keeps others waiting. Once something else has changed, it has its
-    turn again; of those of one priority, who was not placed longest ago comes first then.
+    turn again; of those of one priority, who was not placed longest ago comes first then. Those of
+    its kind find no place either: they are not tried, and go on waiting for the same gang.
     """
 
     def __init__(self) -> None:
-        self._ahead: set[GangKey] = set()
-        self._failed: set[GangKey] = set()
-        self._since: dict[GangKey, int] = {}
+        self._ahead: dict[GangKey, tuple[_Turn, bool]] = {}
+        """Those that others wait for: their turns, and whether any of these is of another kind."""
+        self._failed: set[_Turn] = set()
+        self._since: dict[_Turn, int] = {}
         self._rounds = 0
         self._count = 0
 
     def begin(self) -> None:
         """All gangs are put into order anew."""
-        self._ahead = set()
+        self._ahead = {}
 
     def order(self, draft: Draft) -> Order:
         """The place of a gang, the first one smallest."""
-        gang = draft.gang
-        failed, since = gang.key in self._failed, self._since.get(gang.key, 0)
-        return (failed, -gang.priority, since, gang.created, gang.key)
+        gang, failed, since = draft.gang, False, 0
+        if self._since:
+            turns = gang.key, _turn_of(draft)
+            failed = not self._failed.isdisjoint(turns)
+            since = max(self._since.get(turn, 0) for turn in turns)
+        # Its names by themselves: thousands are compared, most of them of one second.
+        return (failed, -gang.priority, since, gang.created, gang.key.namespace, gang.key.name)
 
-    def goes_ahead(self, gang: GangKey) -> None:
-        """Others wait for this gang."""
-        self._ahead.add(gang)
+    def goes_ahead(self, first: Draft, behind: Draft) -> None:
+        """One gang waits for another."""
+        key, turn = first.gang.key, _turn_of(first)
+        of_another = first.kind is None or first.kind != behind.kind
+        if of_another or key not in self._ahead:
+            self._ahead[key] = turn, of_another
 
-    def not_placed(self, gangs: Iterable[GangKey]) -> bool:
+    def not_placed(self, waiting: Iterable[Waiting]) -> bool:
         """A plan found no place for these gangs; whether the order is another one now."""
         if not self._ahead or self._rounds >= MOST_ROUNDS:
             return False
-        new = [gang for gang in gangs if gang in self._ahead and gang not in self._failed]
-        if not new:
+        new: dict[_Turn, None] = {}
+        for one in waiting:
+            turn, of_another = self._ahead.get(one.gang, (None, False))
+            if turn is not None and one.reason.kind not in _OF_THE_KIND:
+                new[one.gang] = None
+            elif turn is not None and of_another:
+                new[turn] = None
+        turns = [turn for turn in new if turn not in self._failed]
+        if not turns:
             return False
         self._rounds += 1
-        for gang in new:
+        for turn in turns:
             self._count += 1
-            self._since[gang] = self._count
-        self._failed.update(new)
+            self._since[turn] = self._count
+        self._failed.update(turns)
         return True
 
-    def something_changed(self, there: Iterable[GangKey]) -> None:
+    def something_changed(self, there: Iterable[Draft]) -> None:
         """What kept a gang from its place may be gone; those that are `there` have their turns."""
         self._failed.clear()
         self._rounds = 0
         if self._since:
-            left = set(there)
-            self._since = {gang: at for gang, at in self._since.items() if gang in left}
+            left = {turn for draft in there for turn in (draft.gang.key, _turn_of(draft))}
+            self._since = {turn: at for turn, at in self._since.items() if turn in left}
+
+
+def _turn_of(draft: Draft) -> _Turn:
+    return draft.kind or draft.gang.key

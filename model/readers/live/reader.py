@@ -11,6 +11,7 @@ from fourleaf.model.crds.api import GROUP
 from fourleaf.model.devices.held_devices import Grant
 from fourleaf.model.devices.names import DeviceName
 from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Waiting
 from fourleaf.model.problems import Problem
 from fourleaf.model.readers.dra.holders import holders
 from fourleaf.model.readers.dra.published import Published
@@ -231,7 +232,7 @@ class LiveReader:
         self._take_in(now)
         self._renew()
         if last is None or self._is_outdated or last.snapshot.config is not self._config:
-            self._beside.turns.something_changed(draft.gang.key for draft in self._waiting.in_order)
+            self._beside.turns.something_changed(self._waiting.in_order)
             reading = self._compose(now, self._others_run)
         elif self._turns_changed:
             reading = self._compose(now, False)
@@ -265,9 +266,9 @@ class LiveReader:
         self._waiting.renew(draft for one in renewed for draft in drafted.get(one, ()))
         renewed.clear()
 
-    def not_placed(self, gangs: Iterable[GangKey]) -> bool:
+    def not_placed(self, waiting: Iterable[Waiting]) -> bool:
         """A plan found no place for these gangs; whether others may go ahead of one of them now."""
-        changed = self._beside.turns.not_placed(gangs)
+        changed = self._beside.turns.not_placed(waiting)
         self._turns_changed = self._turns_changed or changed
         return changed
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from fourleaf.k8s_bridge.cluster.errors import Refused
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS, PRIORITY_CLASSES
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, gang, nodes, pod, submit
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.model.plan import Plan
 from fourleaf.model.readers.gangs.turns import MOST_ROUNDS
@@ -71,8 +73,11 @@ async def test_a_pod_of_another_tenant_that_fits_nowhere_stops_nobody(bench: Ben
     assert len(await bench.places()) == 4
 
 
-async def test_none_of_many_that_fit_nowhere_is_tried_without_end(bench: Bench) -> None:
-    """Twenty replicas that fit nowhere: eight rounds, and nothing more once nothing changes."""
+@pytest.mark.parametrize(("differ", "least", "most"), [(1, 2, MOST_ROUNDS + 3), (0, 1, 1)])
+async def test_none_of_many_that_fit_nowhere_is_tried_without_end(
+    bench: Bench, differ: int, least: int, most: int
+) -> None:
+    """Twenty replicas that fit nowhere: eight rounds, where no two are alike; else one plan."""
     plans = 0
 
     async def counted(snapshot: Snapshot) -> Plan:
@@ -81,9 +86,46 @@ async def test_none_of_many_that_fit_nowhere_is_tried_without_end(bench: Bench) 
         return await greedy(snapshot)
 
     await bench.start(solve=counted)
-    await submit(bench.cluster, TEAM, [repelling(f"web-{i}", 99, WEB) for i in range(20)])
+    wanted = [repelling(f"web-{i}", 99 + i * differ, WEB) for i in range(20)]
+    await submit(bench.cluster, TEAM, wanted)
     await bench.clock.advance(60)
-    assert 2 <= plans <= MOST_ROUNDS + 3
+    assert least <= plans <= most
+
+
+async def test_replicas_that_are_alike_wait_for_the_same_one_whatever_changes(
+    bench: Bench,
+) -> None:
+    """Three on four full nodes: pods of others come and are bound, and what is said stays."""
+    await bench.start()
+    await submit(bench.cluster, TEAM, [repelling(f"web-{i}", 8, WEB) for i in range(7)])
+    said = []
+    for number in range(4):
+        await bench.clock.advance(70)
+        said.append([await bench.condition(f"web-{i}") for i in range(4, 7)])
+        await submit(bench.cluster, TEAM, [pod(f"other-{number}", 0)])
+    assert set(await bench.places()) >= {"web-0", "web-3", "other-2"}
+    assert ["gang ml/web-4 stands" in one for one in said[-1]] == [False, True, True]
+    assert said[1:] == [said[-1]] * 3
+
+
+class Refuses:
+    """The API server refuses to bind one pod."""
+
+    async def before(self, request: ApiRequest) -> None:
+        """Answer 403 to its bindings."""
+        if request.subresource == "binding" and request.target.name == "web-0":
+            raise Refused("a policy forbids it", 403, "Forbidden")
+
+    async def after(self, request: ApiRequest, answer: object) -> None:
+        """Nothing is lost."""
+
+
+async def test_a_replica_that_the_api_refuses_lets_those_like_it_go_first(bench: Bench) -> None:
+    """What keeps it from its node is its own: the other three are bound."""
+    await bench.start(client=bench.cluster.client("a", Refuses()))
+    await submit(bench.cluster, TEAM, [repelling(f"web-{i}", 1, WEB) for i in range(4)])
+    await bench.clock.advance(60)
+    assert set(await bench.places()) == {"web-1", "web-2", "web-3"}
 
 
 async def test_who_was_not_placed_has_its_turn_again(bench: Bench) -> None:
