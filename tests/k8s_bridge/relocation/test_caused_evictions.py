@@ -20,6 +20,8 @@ from tests.k8s_bridge.relocation.bench import TEAM, Bench, leaf_of
 from tests.k8s_bridge.relocation.test_moving import ask, halves
 
 EVIL = "evil"
+CRITICAL = 2_000_001_000
+"""The value of system-node-critical, which a tenant may name where no quota forbids it."""
 CONFIG = """
 apiVersion: topology.scheduler/v1alpha1
 kind: SchedulerConfig
@@ -40,7 +42,7 @@ async def allow(bench: Bench, most: int) -> None:
 @pytest.fixture
 async def full(bench: Bench) -> Bench:
     """A scheduler that leads, two priorities, a limit, and a full fabric."""
-    await bench.classes(low=1, high=10)
+    await bench.classes(low=1, high=CRITICAL)
     await allow(bench, 6)
     for name in "abcd":
         await bench.submit(name, 4, priority="low")
