@@ -10,6 +10,7 @@ from functools import _lru_cache_wrapper
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
 import orjson
+import pytest
 
 from fourleaf.k8s_bridge.cluster.kinds import (
     COSCHEDULING_POD_GROUPS,
@@ -33,7 +34,6 @@ from tests.model.readers.made import pod
 OTHER = "other"
 MARK = "zqz"
 """Stands in every text that a hostile pod has of its own."""
-WAVE = 40
 MINUTES = int(QUIET_SECONDS // 60) + 2
 """After that nothing that a replica remembers for a while is of use any more."""
 
@@ -71,11 +71,11 @@ def hostile(number: int) -> tuple[Body, Body, Body, Body]:
     return body, {**named, "spec": {"minMember": 2}}, {**named, "spec": {"devices": [9]}}, job
 
 
-async def wave(bench: Bench, first: int) -> None:
+async def wave(bench: Bench, first: int, pods: int) -> None:
     """Hostile objects come, are seen and told of, and go with all that was said of them."""
     store = bench.cluster.store
     kinds = (PODS, COSCHEDULING_POD_GROUPS, GPU_CLAIMS, JOBS)
-    for number in range(first, first + WAVE):
+    for number in range(first, first + pods):
         for kind, body in zip(kinds, hostile(number), strict=True):
             store.create(kind, OTHER, body)
     await bench.clock.advance(3)
@@ -108,8 +108,11 @@ def held(roots: Iterable[object], others: Iterable[object]) -> list[object]:
     return found
 
 
-async def test_waves_of_hostile_pods_leave_nothing_behind() -> None:
-    """Leader and standby hold no text of pods that are gone, nor more after each wave."""
+@pytest.mark.parametrize(
+    ("waves", "pods"), [(3, 40), pytest.param(20, 500, marks=pytest.mark.deep)]
+)
+async def test_waves_of_hostile_pods_leave_nothing_behind(waves: int, pods: int) -> None:
+    """Leader and standby hold no text of pods that are gone, nor more after the last wave."""
     bench = Bench()
     bench.audit = Audit(lambda _: None, bench.clock)
     try:
@@ -118,25 +121,20 @@ async def test_waves_of_hostile_pods_leave_nothing_behind() -> None:
         await add_namespace(bench.cluster, OTHER)
         replicas = [(await bench.start(x), bench.tasks[-1]) for x in ("leader", "standby")]
         counts = []
-        for number in range(3):
-            await wave(bench, number * WAVE)
+        for number in range(waves):
+            await wave(bench, number * pods, pods)
             gc.collect()
-            # The cluster, of which they have a client, is not theirs.
+            # The cluster, of which they have a client, is not theirs; notes of cycles are bounded.
             journals = (one for one in gc.get_objects() if isinstance(one, WatchJournal))
-            others = [
-                bench,
-                bench.cluster.store,
-                bench.clock,
-                asyncio.get_running_loop(),
-                *journals,
-            ]
+            others: list[object] = [bench, bench.cluster.store, bench.clock, *journals]
+            others += [asyncio.get_running_loop(), *(one.reporter._notes for one, _ in replicas)]
             found = [held(roots, others) for roots in replicas]
             marked = [t for one in found for t in one if isinstance(t, str) and MARK in t]
             assert not marked, sorted(set(marked))[:20]
             counts.append([len(one) for one in found])
     finally:
         await bench.stop()
-    assert all(third < second + WAVE for second, third in zip(*counts[1:], strict=True)), counts
+    assert all(last < second + pods for second, last in zip(counts[1], counts[-1], strict=True))
 
 
 def test_long_parts_of_pods_that_are_gone_are_not_kept() -> None:
