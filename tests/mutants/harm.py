@@ -328,12 +328,12 @@ HARM = (
     ),
     Mutant(
         "one turn for those that are alike",
-        "2,000 replicas that repel each other are told, each time anything changes, of another one",
+        "replicas that repel each other are planned once more at each change, for nothing",
         "model/readers/gangs/turns.py",
         "        of_another = first.kind is None or first.kind != behind.kind\n",
         "        of_another = True\n",
         "tests/k8s_bridge/scheduling/test_turns.py"
-        "::test_replicas_that_are_alike_wait_for_the_same_one_whatever_changes",
+        "::test_none_of_many_that_fit_nowhere_is_tried_without_end[0-1-1]",
     ),
     Mutant(
         "an end to turns",
