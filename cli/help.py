@@ -9,7 +9,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Plan, from a cluster or from files": ("plan", "score", "lint", "validate-plan", "snapshot"),
     "Make room": ("drain", "defrag"),
     "Describe fabric and config": ("topology", "map", "config"),
-    "Learn from a trace": ("replay", "tune", "demo"),
+    "Learn from a trace": ("record", "replay", "tune", "demo"),
     "Run a part of the product": ("run", "webhook", "agent", "dashboard"),
 }
 """Heading -> verbs, in the order in which the help lists them."""
@@ -29,8 +29,9 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "snapshot": ("fourleaf snapshot -o cluster.yaml",),
     "drain": ("fourleaf drain node-7", "fourleaf drain leaf-3 --apply"),
     "defrag": ("fourleaf defrag --moves 8", "fourleaf defrag --moves 8 --apply"),
-    "replay": ("fourleaf replay kalos --policy cpsat --policy first-fit --load 90",),
-    "tune": ("fourleaf tune kalos --trials 40 --write-config config.yaml",),
+    "replay": ("fourleaf replay bundled --policy cpsat --policy first-fit --load 90",),
+    "tune": ("fourleaf tune bundled --trials 40 --write-config config.yaml",),
+    "record": ("fourleaf record DIR",),
     "demo": ("fourleaf demo",),
     "run": ("fourleaf run --kubeconfig ~/.kube/config",),
     "webhook": ("fourleaf webhook --cert-dir /etc/webhook/certs",),

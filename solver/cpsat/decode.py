@@ -69,7 +69,8 @@ def misfits(model: Model, values: list[int]) -> frozenset[int]:
     if not model.inexact:
         return frozenset()
     chosen = [_chosen(variables, values) for variables in model.groups]
-    return _Packing(model, values).pack(chosen, set(model.inexact))
+    # Whole leaves: a class may be part of another one, whose pods take what this one was to have.
+    return _Packing(model, values).pack(chosen, {one.leaf for one in model.inexact})
 
 
 def staying(model: Model, values: list[int]) -> list[Resident]:
@@ -215,9 +216,9 @@ class _Packing:
                 self._pinned[node] += [request] * pods
 
     def pack(
-        self, chosen: list[list[list[tuple[Candidate, int]]]], only: set[NodeClass] | None = None
+        self, chosen: list[list[list[tuple[Candidate, int]]]], only: set[int] | None = None
     ) -> frozenset[int]:
-        """Fill `slots`, in node order; the leaves that failed. With `only`, these classes alone."""
+        """Fill `slots`, in node order; the leaves that failed. With `only`, these leaves alone."""
         asked: dict[NodeClass, list[_PodsOf]] = defaultdict(list)
         values = self._values
         for position, variables in enumerate(self._model.groups):
@@ -225,7 +226,7 @@ class _Packing:
                 for role in variables.group.roles:
                     for node_class, terms in variables.node_classes.get((role, leaf), ()):
                         pods = sum([c * values[v] for c, v in terms])
-                        if pods and (only is None or node_class in only):
+                        if pods and (only is None or leaf in only):
                             asked[node_class].append(_PodsOf(_Slot(position, role, leaf), pods))
         # A class may be part of another one: pods that prefer its nodes go first.
         classes = sorted(asked, key=lambda one: len(one.nodes))
