@@ -124,6 +124,8 @@ async def test_waves_of_hostile_pods_leave_nothing_behind(waves: int, pods: int)
         for number in range(waves):
             await wave(bench, number * pods, pods)
             gc.collect()
+            # Another test may have let survivors be frozen, which `get_objects` leaves out.
+            gc.unfreeze()
             # The cluster, of which they have a client, is not theirs; notes of cycles are bounded.
             journals = (one for one in gc.get_objects() if isinstance(one, WatchJournal))
             others: list[object] = [bench, bench.cluster.store, bench.clock, *journals]
