@@ -24,7 +24,7 @@ class ClusterView:
 
     `now` in seconds since the epoch. `ages`: gang -> seconds for which its relocation is open, by a
     clock that does not jump; where it is not given, by `now`. `overdue` are UIDs of leavers that
-    should have ended long ago.
+    should have ended long ago, `told` those that were told to go in this term.
     """
 
     cache: ClusterCache
@@ -34,6 +34,7 @@ class ClusterView:
     now: float
     ages: Mapping[GangKey, float] = field(default_factory=dict)
     overdue: frozenset[str] = frozenset()
+    told: frozenset[str] = frozenset()
 
     def age(self, one: Relocation) -> float:
         """Seconds for which a relocation is open."""
@@ -87,7 +88,8 @@ class ClusterView:
     def stands(self, uid: str, node: str) -> bool:
         """Whether the pod runs on `node`, and is not being deleted."""
         seen = self.seen(uid)
-        return seen is not None and seen.node == node and not seen.finished and not seen.deleting
+        there = seen is not None and seen.node == node and not seen.finished and not seen.deleting
+        return there and uid not in self.told
 
     def is_gone(self, uid: str) -> bool:
         """Whether the pod is gone, has ended, or is being deleted."""

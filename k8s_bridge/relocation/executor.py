@@ -68,6 +68,8 @@ class Executor:
     ages: RelocationAges = field(init=False)
     ends: PodEnds = field(init=False)
     _asked: dict[str, _Eviction] = field(default_factory=dict)
+    _told: set[str] = field(default_factory=set)
+    """UIDs of leavers that the API has let go, whatever a watch that lags says of them."""
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     def __post_init__(self) -> None:
@@ -115,7 +117,8 @@ class Executor:
         """The cluster now."""
         now, there = self.clock.wall(), tuple(self.store)
         ages, overdue = self.ages.of(there), self.ends.overdue(there)
-        return ClusterView(self.cache, self.cache.reading(), there, dead, now, ages, overdue)
+        told = frozenset(self._told)
+        return ClusterView(self.cache, self.cache.reading(), there, dead, now, ages, overdue, told)
 
     async def end(self, one: Relocation, why: str) -> None:
         """Keep nothing for it any longer; `why` it ends early, "" where it has served."""
@@ -203,6 +206,7 @@ class Executor:
         except ClusterError as error:
             await self._forbidden(one, leaver, error)
         else:
+            self._told.add(leaver.pod.uid)
             self._log.info("evicted", pod=str(leaver.pod), gang=str(one.gang), why=one.why)
             self.observer.evicted(one, leaver)
 
@@ -223,6 +227,7 @@ class Executor:
     def _forget(self, view: ClusterView) -> None:
         known = {leaver.pod.uid for one in view.open for leaver in one.leavers}
         self._asked = {uid: one for uid, one in self._asked.items() if uid in known}
+        self._told &= known
 
 
 def _is_closed(node: Body) -> bool:

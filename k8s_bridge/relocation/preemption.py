@@ -29,6 +29,7 @@ from fourleaf.k8s_bridge.relocation.tenants.move_costs import scaled
 from fourleaf.k8s_bridge.relocation.tenants.overstays import Overstays
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
+from fourleaf.k8s_bridge.scheduling.gang_kind import in_itself
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
@@ -238,6 +239,10 @@ class PreemptionPlanner:
                 del self._tried[gang.key]
             return refused[0].why
         self._refused.pop(gang.key, None)
+        if not why and self._has_changed(gang):
+            # While it was planned, or asked about. Seats for another gang would serve none.
+            self._tried.pop(gang.key, None)
+            return "the gang has changed meanwhile"
         kept = None if why else self.store.of(gang.key)
         if kept is not None:
             await self.end(kept, "pods of lower priority make room for its gang")
@@ -245,6 +250,10 @@ class PreemptionPlanner:
             window = self.cache.config.spec.preemption.window_seconds
             self._tried[gang.key] = self.clock.monotonic() + window
         return why
+
+    def _has_changed(self, gang: Gang) -> bool:
+        now = self.cache.reading().snapshot.gangs_by_key.get(gang.key)
+        return now is None or in_itself(now) != in_itself(gang)
 
     def _is_forbidden(
         self, gang: Gang, lower: Sequence[StandingGang], limits: tuple[EvictionLimit, ...]

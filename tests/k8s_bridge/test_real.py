@@ -134,7 +134,7 @@ async def listed(cluster: Cluster, kind: Kind, team: str) -> dict[tuple[str, str
 async def test_a_waiting_gang_with_its_group(
     cluster: Cluster, scheduler: Cluster, dialect: str
 ) -> None:
-    """Conditions on both pods and the group, one event; told again, the server keeps it as is."""
+    """Conditions on both pods and the group, an event on a pod and on the group; told again, no more."""
     kind, team = GROUPS[dialect].kind, dialect
     await cluster.create(NAMESPACES, "", {"metadata": {"name": team}})
     service_account = {"serviceAccountName": "default", "automountServiceAccountToken": False}
@@ -163,7 +163,7 @@ async def test_a_waiting_gang_with_its_group(
 
     news = await cycle(Reported(), 1e9)
     recorder = await told(scheduler, news)
-    assert (recorder.statuses.written, recorder.events.written) == (3, 1)
+    assert (recorder.statuses.written, recorder.events.written) == (3, 2)
     for body in (await listed(cluster, PODS, team)).values():
         found = {c["type"]: c for c in body["status"]["conditions"]}
         assert found["PodScheduled"]["reason"] == "Unschedulable"
