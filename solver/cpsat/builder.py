@@ -157,7 +157,8 @@ def _add_leaves(
     for leaf, here in node_classes.items():
         kept = [list(staying.get(node_class, ())) for node_class in here]
         split = LeafSplit(model, leaf, here, skipped, kept)
-        finer = _finer(model, leaf, here, uses[leaf], skipped)
+        # Who may stay is counted by whole classes; what is preferred decides nothing there yet.
+        finer = None if any(kept) else _finer(model, leaf, here, uses[leaf], skipped)
         for use in uses[leaf]:
             (finer if finer and use.prefers else split).add(use)
         if finer:

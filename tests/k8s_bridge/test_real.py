@@ -134,7 +134,7 @@ async def listed(cluster: Cluster, kind: Kind, team: str) -> dict[tuple[str, str
 async def test_a_waiting_gang_with_its_group(
     cluster: Cluster, scheduler: Cluster, dialect: str
 ) -> None:
-    """Conditions on both pods and the group, an event on a pod and on the group; told again, no more."""
+    """Conditions on both pods and the group, events on a pod and the group; told again, no more."""
     kind, team = GROUPS[dialect].kind, dialect
     await cluster.create(NAMESPACES, "", {"metadata": {"name": team}})
     service_account = {"serviceAccountName": "default", "automountServiceAccountToken": False}

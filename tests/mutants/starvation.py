@@ -100,5 +100,30 @@ STARVATION = (
         "",
         f"{ASIDE}::test_a_pod_that_ends_ends_a_fruitless_plan",
     ),
+    Mutant(
+        "a status that came too late is worked out again",
+        "a pod says for good why it waited a moment ago",
+        "k8s_bridge/reporting/recorder/recorder.py",
+        "                self._again()\n",
+        "                pass\n",
+        "tests/k8s_bridge/reporting/test_recorder.py::test_what_has_changed_has_a_cycle_started",
+    ),
+    Mutant(
+        "preemption: a gang that has changed meanwhile",
+        "victims go for a gang that has another size by the time that it was planned",
+        "k8s_bridge/relocation/preemption.py",
+        "if not why and self._has_changed(gang):",
+        "if False:",
+        f"{RELOCATION}/test_changed_meanwhile.py"
+        "::test_a_gang_that_has_changed_meanwhile_evicts_none",
+    ),
+    Mutant(
+        "who was told to go stands nowhere",
+        "the rest of a gang moves no more once the node of those that were told to go is back",
+        "k8s_bridge/relocation/cluster_view.py",
+        "        return there and uid not in self.told\n",
+        "        return there\n",
+        f"{RELOCATION}/test_as_planned.py::test_who_was_told_to_go_stands_nowhere",
+    ),
 )
 """Each was seen to happen before there was the safeguard, or to go unnoticed without it."""

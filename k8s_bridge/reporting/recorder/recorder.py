@@ -43,7 +43,7 @@ class Recorder:
 
     `took` is shown each object whose status was written, as the write left it: bindings need
     its new version before the watch brings it. Nothing is written while `held` says so. `again`
-    is called where an object had changed that starts no cycle by itself: its status is to be
+    is called where an object had changed, which starts no cycle by itself: its status is to be
     worked out again.
     """
 
@@ -120,8 +120,8 @@ class Recorder:
         try:
             body = await self._cluster.patch(item.kind, item.target, status, "status")
         except Conflict:
-            # A pod that has changed starts a cycle, which patches it again; other kinds do not.
-            if self._again is not None and item.kind != PODS:
+            # What an earlier patch has made of it is known already, and starts no cycle.
+            if self._again is not None:
                 self._again()
             raise
         if self._took is not None:

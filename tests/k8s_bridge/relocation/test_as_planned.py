@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import node, pod
@@ -9,7 +11,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.from_plan import moved
 from fourleaf.k8s_bridge.relocation.next_action import progress
-from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation, Seat
+from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Move
 from fourleaf.model.resources import Resources
@@ -70,3 +72,17 @@ def test_a_place_is_not_kept_for_who_runs_elsewhere() -> None:
     found = progress(one, ClusterView(seen, seen.reading(), (one,), frozenset(), 0.0))
     assert found.over
     assert found.why == "those who waited for it are gone, or run elsewhere"
+
+
+def test_who_was_told_to_go_stands_nowhere() -> None:
+    """Its node is back, and the watch does not say yet that the API has let it go: seats stay."""
+    seen = cache()
+    seen.take(PODS, body("one", 2, "n-0"))
+    pod_of = Target("ml", "g-0", "one")
+    seat = Seat(pod_of, (1, 0, 0), "n-0", "n-1", Resources(1, None, None, 1, ()))
+    leaver = Leaver(pod_of, "n-0", lost=True)
+    one = Relocation(GANG, Purpose.REPAIR, (seat,), (leaver,), until=1e9)
+    late = ClusterView(seen, seen.reading(), (one,), frozenset(), 0.0)
+    assert progress(one, late).why == "node n-0 has come back"
+    told = replace(late, told=frozenset({"one"}))
+    assert not progress(one, told).over

@@ -132,8 +132,8 @@ async def test_a_pod_that_has_changed_is_told_in_the_next_cycle() -> None:
         assert (await here.pod("g-0"))["status"]["conditions"]
 
 
-async def test_a_claim_that_has_changed_has_a_cycle_started() -> None:
-    """No event of a claim starts one, so its status would stay wrong; a pod's own event does."""
+async def test_what_has_changed_has_a_cycle_started() -> None:
+    """Its status would stay wrong: what the first patch made of it is no news when it is heard."""
     async with world() as made:
         claim = {
             "apiVersion": "gpu.scheduling/v1",
@@ -153,7 +153,7 @@ async def test_a_claim_that_has_changed_has_a_cycle_started() -> None:
         for reason in ("First", "Second"):
             made.recorder.record([StatusPatch(PODS, pod, {"reason": reason})])
             await made.recorder.settle()
-        assert (made.recorder.statuses.failed, made.asked_again) == (2, 1)
+        assert (made.recorder.statuses.failed, made.asked_again) == (2, 2)
 
 
 async def test_a_count_goes_to_the_event_that_was_made() -> None:

@@ -71,7 +71,8 @@ class LivePods:
             self._story.did("evicted", f"{now.pod}")
             if self._books.leaves(now.pod.uid):
                 self._on_relocation(now.pod.name)
-            elif not self._goes_back(now):
+            elif not (was.finished or self._goes_back(now)):
+                # One that has ended by itself harms none: a leader's request may come so late.
                 what = f"{now.pod} of {_commit(before)}, which neither goes back nor elsewhere"
                 self._story.broken("only what goes back or elsewhere is evicted", what)
 

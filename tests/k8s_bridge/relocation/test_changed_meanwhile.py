@@ -1,0 +1,49 @@
+"""Gangs that are others by the time that a plan for them has been made."""
+
+from __future__ import annotations
+
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.memory.actors import GANG_SIZE, gang, pod, submit
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.model.gang import GangKey
+from fourleaf.model.relocation import PreemptionPlan
+from fourleaf.model.snapshot import Snapshot
+from tests.k8s_bridge.relocation.bench import TEAM, Bench
+
+
+async def test_a_gang_that_has_changed_meanwhile_evicts_none() -> None:
+    """It is planned for two seconds, and after one of them it waits for a third member."""
+    bench = Bench(1, 1)
+    await bench.config("{preemption: {afterSeconds: 1}}")
+    await bench.classes(low=1, high=10)
+    await bench.start()
+    low = [pod(f"low-{number}", 8) for number in range(4)]
+    for body in low:
+        body["spec"]["priorityClassName"] = "low"
+    await submit(bench.cluster, "other", low)
+    await bench.clock.advance(3)
+    preempt, asked = bench.solved.preempt, []
+
+    async def slowly(snapshot: Snapshot, key: GangKey) -> PreemptionPlan:
+        asked.append(key)
+        await bench.clock.sleep(2.0)
+        return await preempt(snapshot, key)
+
+    bench.solved.preempt = slowly  # type: ignore[method-assign]
+    high = gang("high", 2, 8)
+    for body in high:
+        body["spec"]["priorityClassName"] = "high"
+    await submit(bench.cluster, TEAM, high)
+    for _ in range(40):
+        await bench.clock.advance(0.25)
+        if asked:
+            break
+    for body in high:
+        size = {"metadata": {"annotations": {GANG_SIZE: "3"}}}
+        await bench.cluster.patch(PODS, Target(TEAM, body["metadata"]["name"]), size)
+    await bench.clock.advance(6)
+    there = (await bench.cluster.list(PODS, "other")).items
+    assert asked
+    assert [one for one in there if "deletionTimestamp" in one["metadata"]] == []
+    assert len(there) == 4
+    await bench.stop()
