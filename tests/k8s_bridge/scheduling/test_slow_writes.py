@@ -11,6 +11,7 @@ from fourleaf.k8s_bridge.cluster.errors import Conflict, Refused
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, nodes, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
 from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP
 from tests.k8s_bridge.relocation.bench import TEAM, Bench, leaf_of
 from tests.twins.virtual_clock import VirtualClock
@@ -147,17 +148,28 @@ async def test_nodes_and_rollbacks_do_not_wait_for_it(bench: Bench) -> None:
 async def test_nobody_goes_for_places_that_are_being_written_down(bench: Bench) -> None:
     """A pair of nodes is left for `z` if `v` goes, were it not for `y`, whose page is slow."""
     api = OnePage(bench.clock)
-    await bench.start(answers=api)
+    scheduler = await bench.start(answers=api)
     await bench.classes(low=1, high=10)
     for name in ("a", "b", "c"):
         await bench.submit(name, 4, priority="high")
     await bench.submit("v", 2, priority="low")
     uids = await bench.uids("v")
     api.slow = "page-"
+    taken: list[int] = []
+    cycle = scheduler.reporter.cycle
+
+    def noting(report: CycleReport) -> None:
+        if report.plan and any(one.gang.name == "y" for one in report.plan.placements):
+            running = scheduler.cache.reading().snapshot.running
+            taken.append(sum(1 for pod in running if pod.gang and pod.gang.name == "y"))
+        cycle(report)
+
+    scheduler.reporter.cycle = noting  # type: ignore[method-assign]
     for name, size in (("z", 4), ("y", 2)):
         await bench.submit(name, size, priority="high")
     await bench.clock.advance(WRITE_SECONDS - 2)
     assert await bench.uids("v") == uids
+    assert taken == [2]
 
 
 async def test_the_next_batch_does_not_wait_for_slow_records(bench: Bench) -> None:
