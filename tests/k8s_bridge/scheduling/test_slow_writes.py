@@ -9,7 +9,7 @@ import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Conflict, Refused
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES, NODES, PODS
-from fourleaf.k8s_bridge.cluster.memory.actors import gang, nodes, submit
+from fourleaf.k8s_bridge.cluster.memory.actors import LEAF, gang, nodes, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
 from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP
@@ -120,7 +120,10 @@ async def test_who_was_planned_beside_it_need_not_wait(bench: Bench) -> None:
     api = OnePage(bench.clock)
     await bench.start(answers=api)
     api.slow, api.bad = "leaf-0-0", "leaf-0-1"
-    await submit(bench.cluster, TEAM, [*gang("x", 4), *gang("y", 4)])
+    x, y = gang("x", 4), gang("y", 4)
+    for body, leaf in [*((one, "leaf-0-0") for one in x), *((one, "leaf-0-1") for one in y)]:
+        body["spec"]["nodeSelector"] = {LEAF: leaf}
+    await submit(bench.cluster, TEAM, [*x, *y])
     await bench.clock.advance(3)
     assert (await leaves(bench)).keys() == {"y"}
 
