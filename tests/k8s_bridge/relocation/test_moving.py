@@ -121,7 +121,8 @@ async def test_nobody_moves_while_a_gang_is_being_bound() -> None:
     assert {name: await bench.uids(name) for name in ("a", "b", "c", "late")} == uids
     assert not bench.solved.repairs
     busy.index = "none"
-    await bench.clock.advance(60)
+    await ask(bench)
+    await bench.clock.advance(240)
     assert len(await bench.places("late")) == 4
     assert {name: await bench.uids(name) for name in ("a", "b", "c", "late")} != uids
     await bench.stop()
