@@ -152,7 +152,7 @@ class ClusterView:
             requests[seat.node].append(seat.request)
         return all(
             (free := self._free(node, one.gang, leaving)) is not None
-            and _holds(free, total(requests))
+            and is_whole(minus(free, total(requests)))
             for node, requests in requests.items()
         )
 
@@ -160,7 +160,18 @@ class ClusterView:
         """The same, once all pods have gone that are being deleted, or will be."""
         return self.fits(one, self._leaving)
 
-    def _free(self, node: str, gang: GangKey, leaving: Collection[str]) -> Resources | None:
+    def unkept(self, node: str) -> Resources | None:
+        """What is free on `node` beside the seats of all, None where there is no such node."""
+        return self._free(node, None, ())
+
+    @cached_property
+    def requests(self) -> Mapping[str, Resources]:
+        """The UID of each pod that runs, and what it holds."""
+        uids = self.reading.uids
+        running = self.reading.snapshot.running
+        return {uids.get((pod.namespace, pod.name), ""): pod.request for pod in running}
+
+    def _free(self, node: str, gang: GangKey | None, leaving: Collection[str]) -> Resources | None:
         """What is free on `node` for the relocation of `gang`, None where there is no such node."""
         free = self.reading.snapshot.free.get(node)
         if free is None:
@@ -236,7 +247,7 @@ def _came(one: Relocation, uid: str) -> bool:
     return uid not in here
 
 
-def _holds(free: Resources, requests: Resources) -> bool:
-    left = minus(free, requests)
+def is_whole(left: Resources) -> bool:
+    """Whether nothing has been given away that was not there."""
     amounts = [left.gpus, left.cpu or 0, left.memory or 0, left.pods]
     return min(*amounts, *(amount for _, amount in left.extra)) >= 0

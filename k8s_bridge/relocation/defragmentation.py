@@ -12,6 +12,7 @@ import structlog
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.ledger.binding_trials import StillAsked
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.entangled import entangled
 from fourleaf.k8s_bridge.relocation.evictions.limits import eviction_limits
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import moved, starting
@@ -95,6 +96,11 @@ class DefragmentationPlanner:
         plan, drafts = found
         seconds = self.cache.config.spec.repair.places_seconds
         if self._room.lacking(drafts, standing):
+            return plan
+        others = tuple(one for one in view.open if one.gang not in _started(plan))
+        if waiting := entangled(drafts, replace(view, open=others)):
+            # Moves serve only together, and these would wait for each other.
+            self._log.info("relocations_entangled", gangs=[str(one) for one in sorted(waiting)])
             return plan
         try:
             refused = await self.evictions.refusals(drafts)

@@ -11,6 +11,7 @@ from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.ledger.binding_trials import StillAsked
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.entangled import entangled
 from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod, eviction_limits
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import repairs
@@ -47,6 +48,15 @@ _BARE = Reason(
 
 _LARGE = "its repair has no room in a record"
 
+_ENTANGLED = Reason(
+    ReasonKind.NO_FREE_CAPACITY,
+    "the places that it could move to are free only once it has left, or gangs that wait for it",
+    unblock=("free other nodes, or end one of these gangs",),
+)
+
+ENTANGLED_SECONDS = 60.0
+"""For which a gang that would wait for those that wait for it stays where it is."""
+
 REPAIR_CHECK_SECONDS = 1.0
 """Seconds between two looks."""
 REPAIR_RETRY_SECONDS = 5.0
@@ -67,6 +77,8 @@ class RepairPlanner:
     lost: dict[GangKey, Reason] = field(default_factory=dict)
     _room: RecordRoom = field(init=False)
     _tried: dict[GangKey, float] = field(default_factory=dict)
+    _stays: dict[GangKey, float] = field(default_factory=dict)
+    """Until when a gang is not moved for others, on the monotonic clock."""
     _next: float = 0.0
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
@@ -135,6 +147,8 @@ class RepairPlanner:
                 self._lose(one.gang, Reason(ReasonKind.TOO_LARGE, why))
         if lacking:
             return plan
+        if self._stay_for_a_while(entangled(drafts, view), hit):
+            return plan
         # The next plan leaves pods where they are that may not go, or about which the API has not
         # answered yet: a webhook that hangs keeps no other gang from its repair.
         try:
@@ -153,6 +167,25 @@ class RepairPlanner:
         await self._begin(passed, at_fault, movers)
         self._next = self.clock.monotonic()
         return plan
+
+    def _stay_for_a_while(self, waiting: frozenset[GangKey], hit: list[StandingGang]) -> bool:
+        """Let those that would wait for each other stay; whether another plan is to be made.
+
+        It goes without moving those that may stay, and where none of these is among them, without
+        those that have to go.
+        """
+        if not waiting:
+            return False
+        now = self.clock.monotonic()
+        of_hit = {one.gang.key: one.gang for one in hit if one.gang.key in waiting}
+        self._stays |= dict.fromkeys(waiting - of_hit.keys(), now + ENTANGLED_SECONDS)
+        if of_hit.keys() == waiting:
+            for key, gang in of_hit.items():
+                self._tried[key] = now + REPAIR_RETRY_SECONDS
+                self._lose(gang, _ENTANGLED)
+        self._next = now
+        self._log.info("relocations_entangled", gangs=[str(one) for one in sorted(waiting)])
+        return True
 
     async def _begin(
         self,
@@ -193,7 +226,8 @@ class RepairPlanner:
     def _may_not_move(self, one: StandingGang) -> bool:
         """Whether a gang that was not hit has to stay where it is, although it may be moved."""
         bare = one.movable and not one.hit and is_any_bare(one.live, self.cache)
-        return bare or self._room.forbids(one)
+        stays = self._stays.get(one.gang.key, 0.0) > self.clock.monotonic()
+        return bare or (stays and not one.hit) or self._room.forbids(one)
 
     def _may_not_restart(self, one: StandingGang, limits: LimitsByPod) -> bool:
         """Whether a gang that is to start over has pods that may not be evicted now; says so."""
@@ -257,6 +291,8 @@ class RepairPlanner:
         still = {one.gang.key for one in standing if one.hit}
         self._tried = {gang: at for gang, at in self._tried.items() if gang in still}
         self.lost = {gang: why for gang, why in self.lost.items() if gang in still}
+        now = self.clock.monotonic()
+        self._stays = {gang: at for gang, at in self._stays.items() if at > now}
 
 
 def _with_limits(plan: RepairPlan, own: Sequence[EvictionLimit]) -> RepairPlan:

@@ -15,6 +15,8 @@ from tests.compat.plans import digest, plans
 from tests.compat.test_plans import GOLDEN
 
 if __name__ == "__main__":
+    if any(word.startswith("-") for word in sys.argv[1:]):
+        sys.exit(__doc__)
     digests = {}
     for name, document in plans():
         digests[name] = digest(document)

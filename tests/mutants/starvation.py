@@ -125,5 +125,13 @@ STARVATION = (
         "        return there\n",
         f"{RELOCATION}/test_as_planned.py::test_who_was_told_to_go_stands_nowhere",
     ),
+    Mutant(
+        "gangs that would wait for each other",
+        "a drained gang and those on its places keep each other's for minutes, and none moves",
+        "k8s_bridge/relocation/repair.py",
+        "if self._stay_for_a_while(entangled(drafts, view), hit):",
+        "if False:",
+        f"{RELOCATION}/test_moving.py::test_gangs_that_would_wait_for_each_other_keep_no_places",
+    ),
 )
 """Each was seen to happen before there was the safeguard, or to go unnoticed without it."""

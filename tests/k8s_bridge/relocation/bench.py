@@ -248,6 +248,11 @@ class Bench:
             for body in await self.pods(job_name)
         }
 
+    async def open_relocations(self) -> list[str]:
+        """The gangs of all relocations under way."""
+        leases = (await self.cluster.list(LEASES, "kube-system", RELOCATIONS)).items
+        return sorted(read_relocation(body).gang.name for body in leases)
+
     async def reservations(self) -> list[str]:
         """The gangs that a place is reserved for."""
         found = (await self.cluster.list(LEASES, "kube-system", RELOCATIONS)).items

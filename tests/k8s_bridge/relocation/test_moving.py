@@ -121,8 +121,7 @@ async def test_nobody_moves_while_a_gang_is_being_bound() -> None:
     assert {name: await bench.uids(name) for name in ("a", "b", "c", "late")} == uids
     assert not bench.solved.repairs
     busy.index = "none"
-    await ask(bench)
-    await bench.clock.advance(240)
+    await bench.clock.advance(60)
     assert len(await bench.places("late")) == 4
     assert {name: await bench.uids(name) for name in ("a", "b", "c", "late")} != uids
     await bench.stop()
@@ -237,3 +236,14 @@ async def placed(bench: Bench) -> dict[str, str]:
     """Pod -> node."""
     items = (await bench.cluster.list(PODS, TEAM)).items
     return {one["metadata"]["name"]: one["spec"].get("nodeName", "") for one in items}
+
+
+async def test_gangs_that_would_wait_for_each_other_keep_no_places(bench: Bench) -> None:
+    """`c` could leave a node only for places of `a` and `b`, which would have to go to its own."""
+    await halves(bench, movable="true")
+    places = await bench.places("c")
+    await drain(bench, places[0])
+    await bench.clock.advance(30)
+    assert bench.solved.repairs
+    assert await bench.open_relocations() == []
+    assert await bench.places("c") == places
