@@ -6,7 +6,7 @@ next door (half of the gang has to move) or elsewhere (all of it has to). Second
 moment at which the nodes lose power until the last member runs again, all of them on legal
 places. Runs of one row go on at the same time, begun a second apart.
 
-With room nowhere, a gang has to stay as it is, and nobody is evicted: seconds are until an event
+With room nowhere, a gang has to stay as it is, and no pod is evicted: seconds are until an event
 says why, and 30 s later its members have to be the same.
 
 An operator makes another pod of the same index as soon as one is to end, as those of training jobs

@@ -50,6 +50,14 @@ REFUSED_EVICTIONS = (
         f"{REFUSED}::test_an_eviction_that_was_kept_back_is_sent_later",
     ),
     Mutant(
+        "refusals in a row",
+        "a gang whose victims are refused one by one is planned every second, as long as it waits",
+        "k8s_bridge/relocation/preemption.py",
+        "            if self._refused[gang.key] % REFUSALS_IN_A_ROW:\n",
+        "            if self._refused[gang.key]:\n",
+        f"{REFUSED}::test_a_gang_whose_victims_may_not_go_is_not_planned_all_the_time",
+    ),
+    Mutant(
         "errors that pass are no refusals",
         "one throttled trial keeps a pod on a node that is to be emptied for a minute",
         "k8s_bridge/relocation/evictions/dry_run.py",

@@ -102,7 +102,7 @@ def test_absurd_answers(read: Callable[[], Sighting], what: str) -> None:
 
 
 def test_the_door() -> None:
-    """An answer, none (404), and answers that are refused: moved, too large, and nobody there."""
+    """An answer, none (404), and answers that are refused: moved, too large, no server."""
     large = b"x" * (2**16 + 1)
     answers = {"/ok": (200, b"yes"), "/moved": (302, b""), "/large": (200, large)}
     twin: MetadataDoor = Metadata({"/ok": b"yes"})

@@ -169,23 +169,39 @@ async def test_an_eviction_that_was_kept_back_is_sent_later(
     assert await bench.uids("g") != before
 
 
+async def away_from(bench: Bench, other: str) -> None:
+    """The Job `a` of one pod, more important than others, that may not go where `other` is."""
+    body = job("a", 1, 1)
+    spec = body["spec"]["template"]["spec"]
+    spec["priorityClassName"] = "high"
+    held = sorted((await bench.places(other)).values())
+    away = {"key": "kubernetes.io/hostname", "operator": "NotIn", "values": held}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [away]}]}
+    spec["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    await bench.cluster.create(JOBS, TEAM, body)
+
+
 async def test_a_gang_whose_victims_may_not_go_leaves_the_next_one_its_turn(bench: Bench) -> None:
     """Each of 96 pods would make room for `a`, and each is refused; `b` needs other pods to go."""
     await bench.classes(low=1, middle=5, high=10)
     await answering(bench, Answers("v", Refused("a policy: do not evict", 403)))
     await bench.submit("w", 4, priority="low")
     await low_pods(bench, 96)
-    body = job("a", 1, 1)
-    spec = body["spec"]["template"]["spec"]
-    spec["priorityClassName"] = "high"
-    held = sorted((await bench.places("w")).values())
-    away = {"key": "kubernetes.io/hostname", "operator": "NotIn", "values": held}
-    terms = {"nodeSelectorTerms": [{"matchExpressions": [away]}]}
-    spec["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
-    await bench.cluster.create(JOBS, TEAM, body)
+    await away_from(bench, "w")
     await bench.clock.advance(1)
     await bench.submit("b", 4, priority="middle")
     assert await bound_within(bench, "b", 4, 60.0)
+
+
+async def test_a_gang_whose_victims_may_not_go_is_not_planned_all_the_time(bench: Bench) -> None:
+    """Each of 96 pods would make room for it, and each is refused: three plans in ten seconds."""
+    await bench.classes(low=1, high=10)
+    await answering(bench, Answers("v", Refused("a policy: do not evict", 403)))
+    await bench.submit("w", 4, priority="low")
+    await low_pods(bench, 96)
+    await away_from(bench, "w")
+    await bench.clock.advance(30)
+    assert 6 <= len(bench.solved.preemptions) <= 10
 
 
 @pytest.mark.parametrize(

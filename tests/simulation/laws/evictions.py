@@ -78,7 +78,7 @@ class Evictions:
     One that has not served is excused where no scheduler decides what came between. Since the
     relocation was written,
 
-    - somebody has deleted, ended, changed or bound a member of the gang, changed its PodGroup, or
+    - a user has deleted, ended, changed or bound a member of the gang, changed its PodGroup, or
       deleted its owner, which may be between two pods;
     - the API has refused a binding of it, or the eviction of a pod that was to go, and had not
       said so before, in a dry run or otherwise;
