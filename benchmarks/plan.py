@@ -22,7 +22,7 @@ import ryaml
 import typer
 
 from benchmarks.read.cluster import cluster, without_managers
-from benchmarks.results import markdown, write_section
+from benchmarks.results import markdown, write_tables
 
 RUNS = 5
 GOALS = {"json": 2.0, "yaml": 4.0}
@@ -96,7 +96,7 @@ def peak_mib(path: Path) -> int:
     return int(command(MEASURED, path).stderr.splitlines()[-1])
 
 
-def main(write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False) -> None:
+def main(write: Annotated[bool, typer.Option(help="Write the page of tables.")] = False) -> None:
     """Measure every row and print it beside its goal."""
     header = [
         "input", "MiB", "median s", "worst s", "reading s", "solving s", "status",
@@ -135,7 +135,7 @@ def main(write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False)
             "indented JSON or 4 KiB of YAML, a small one 3 or 1.3. The peaks are those of the "
             "command and of its solver process. A goal is met where the median meets it."
         )
-        write_section("plan", "The whole command", f"{note}\n\n{markdown(header, rows)}")
+        write_tables("plan", "The whole command", f"{note}\n\n{markdown(header, rows)}")
     if any(row[-1] == "no" for row in rows):
         raise typer.Exit(1)
 

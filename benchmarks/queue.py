@@ -16,7 +16,7 @@ from typing import Annotated
 
 import typer
 
-from benchmarks.results import markdown, write_section
+from benchmarks.results import markdown, write_tables
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, nodes, pod
@@ -181,7 +181,7 @@ def main(
     typer.echo(table)
     if write:
         text = f"{gangs:,} gangs of two nodes wait on {size:,} nodes.\n\n{table}"
-        write_section("queue", "A long queue", text)
+        write_tables("queue", "A long queue", text)
 
 
 if __name__ == "__main__":

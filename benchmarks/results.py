@@ -1,4 +1,7 @@
-"""`benchmarks/RESULTS.md`: one section per benchmark, replaced as a whole by its `--write`."""
+"""What was measured: a page of tables for each benchmark, written as a whole by its `--write`.
+
+`benchmarks/RESULTS.md` is their first page: see `benchmarks.first_page`.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,10 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks.verdicts import NoFigure, with_verdicts
+from benchmarks import first_page
+from benchmarks.read_tables import NoFigure
 
-RESULTS = Path(__file__).parent / "RESULTS.md"
-INTRO = """# Results
-
-Every section is written by the benchmark that it names; none is edited by hand. Times are
-wall clock. The machine is shared and small, so compare figures of one section with each other
-rather than with another machine's.
-"""
+TABLES = Path(__file__).parent / "tables"
 
 
 def machine() -> str:
@@ -36,7 +34,7 @@ def machine() -> str:
         capture_output=True,
         text=True,
         check=False,
-        cwd=RESULTS.parent,
+        cwd=TABLES.parent,
     ).stdout.strip()
     return (
         f"{model}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; "
@@ -52,7 +50,7 @@ def markdown(header: list[str], rows: list[list[str]]) -> str:
 
 
 def ran(name: str, args: Sequence[str]) -> str:
-    """The command that replays a section anywhere, and whether findings came from a file."""
+    """The command that measures all of it again anywhere, and whether findings came from a file."""
     left = list(args)
     if "--kept" in left:
         at = left.index("--kept")
@@ -65,39 +63,29 @@ def ran(name: str, args: Sequence[str]) -> str:
     return f"{command} (here with findings kept in a file{older})"
 
 
-def write_section(name: str, title: str, body: str) -> None:
-    """Replace the section `name`, or add it, with the command that was run."""
-    text = RESULTS.read_text() if RESULTS.exists() else INTRO
-    start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+def write_tables(name: str, title: str, body: str) -> None:
+    """Write the page of the benchmark `name`, with the command that was run, and the first page."""
     command = ran(name, sys.argv[1:])
-    section = f"{start}\n## {title}\n\n{command}: {machine()}\n\n{body}\n{end}"
-    if start in text and end in text:
-        before, after = text.split(start, 1)[0], text.split(end, 1)[1]
-        text = before + section + after
-    else:
-        text = text.rstrip() + "\n\n" + section + "\n"
-    _write(text)
+    _write(name, f"# {title}\n\n{command}: {machine()}\n\n{body}\n")
 
 
-def _write(text: str) -> None:
-    """Write the results with the verdicts on top; where a figure of these is gone, say so."""
-    try:
-        text = with_verdicts(text)
-    except NoFigure as error:
-        sys.stderr.write(f"the verdicts stay as they were: {error}; see benchmarks/verdicts.py\n")
-    RESULTS.write_text(text)
-
-
-def amend_section(name: str, change: Callable[[str], str]) -> None:
-    """Change the text of the section `name`; the command and machine that measured it stay.
+def amend_tables(name: str, change: Callable[[str], str]) -> None:
+    """Change what follows title and command on the page of `name`: these say who measured it.
 
     Raises `LookupError` where there is none.
     """
-    text = RESULTS.read_text() if RESULTS.exists() else ""
-    start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
-    if start not in text or end not in text:
-        raise LookupError(f"{RESULTS} has no section {name}")
-    before, rest = text.split(start, 1)
-    section, after = rest.split(end, 1)
-    title, told, body = section.strip("\n").split("\n\n", 2)
-    _write(f"{before}{start}\n{title}\n\n{told}\n\n{change(body)}\n{end}{after}")
+    path = TABLES / f"{name}.md"
+    if not path.exists():
+        raise LookupError(f"{path} is not there")
+    title, told, body = path.read_text("utf-8").strip("\n").split("\n\n", 2)
+    _write(name, f"{title}\n\n{told}\n\n{change(body)}\n")
+
+
+def _write(name: str, text: str) -> None:
+    """Write a page of tables, and the first page; where a figure of that is gone, say so."""
+    TABLES.mkdir(exist_ok=True)
+    (TABLES / f"{name}.md").write_text(text, "utf-8")
+    try:
+        first_page.write(TABLES)
+    except NoFigure as error:
+        sys.stderr.write(f"the verdicts stay as they were: {error}; see benchmarks/verdicts.py\n")

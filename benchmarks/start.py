@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from benchmarks.results import markdown, write_section
+from benchmarks.results import markdown, write_tables
 from benchmarks.throughput.contenders import plane
 from benchmarks.throughput.load import NAMESPACE, pod
 from tests.controlplane.api import Api
@@ -49,7 +49,7 @@ def _bound(api: Api) -> bool:
     return all(body["spec"].get("nodeName") for body in api.get(PODS)["items"])
 
 
-def main(write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False) -> None:
+def main(write: Annotated[bool, typer.Option(help="Write the page of tables.")] = False) -> None:
     """Measure, and print the figures beside the goal."""
     seconds = [once() for _ in range(RUNS)]
     header = ["runs", "median s", "worst s", "goal s", "met"]
@@ -58,7 +58,7 @@ def main(write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False)
     print(" | ".join(row))
     if write:
         body = f"{(__doc__ or '').split(chr(10), 2)[2].strip()}\n\n{markdown(header, [row])}"
-        write_section("start", "From start to the first gang bound", body)
+        write_tables("start", "From start to the first gang bound", body)
 
 
 if __name__ == "__main__":

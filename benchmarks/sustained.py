@@ -10,12 +10,12 @@ from typing import Annotated
 
 import typer
 
-from benchmarks.results import write_section
+from benchmarks.results import write_tables
 from benchmarks.throughput.showing import show
 from benchmarks.throughput.stream import LOADS, sustained
 
 
-def main(write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False) -> None:
+def main(write: Annotated[bool, typer.Option(help="Write the page of tables.")] = False) -> None:
     """Measure single pods and small gangs, and print the figures side by side."""
     found = [sustained(0, load) for load in LOADS]
     header = ["figure", *(f"gangs of {load}" for load in LOADS)]
@@ -23,7 +23,7 @@ def main(write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False)
     table = [[same[0][0], *(value for _, value in same)] for same in lines]
     parts = [str(getdoc(sustained)), *show([("", header, table)])]
     if write:
-        write_section("sustained", "Sustained load", "\n\n".join(parts))
+        write_tables("sustained", "Sustained load", "\n\n".join(parts))
     breaches = [line for one in found for line in one.breaches]
     for line in breaches:
         print(f"breach: {line}")

@@ -23,7 +23,7 @@ from typing import Annotated
 
 import typer
 
-from benchmarks.results import markdown, write_section
+from benchmarks.results import markdown, write_tables
 from benchmarks.throughput.contenders import plane
 from benchmarks.throughput.load import NAMESPACE, pod
 from tests.controlplane.api import Api
@@ -133,7 +133,7 @@ def rows(count: int, runs: int) -> Iterator[list[str]]:
 def main(
     nodes: Annotated[list[int] | None, typer.Option(help="Of 64 and 1000; both.")] = None,
     runs: Annotated[int, typer.Option(help="Runs of each verb.")] = 7,
-    write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
+    write: Annotated[bool, typer.Option(help="Write the page of tables.")] = False,
 ) -> None:
     """Measure, and print the figures beside the goals."""
     table = []
@@ -143,7 +143,7 @@ def main(
             print(" | ".join(row), flush=True)
     if write:
         note = (__doc__ or "").split(chr(10), 2)[2].strip()
-        write_section("verbs", "The command line", f"{note}\n\n{markdown(HEADER, table)}")
+        write_tables("verbs", "The command line", f"{note}\n\n{markdown(HEADER, table)}")
 
 
 if __name__ == "__main__":

@@ -1,111 +1,47 @@
-"""The first page of `benchmarks/RESULTS.md`: what is claimed, the figure, the goal, and where.
+"""What is claimed, and how to read figure, goal and verdict of it in the tables.
 
-`python -m benchmarks.verdicts` writes it anew from the sections; so does every `--write`. Nothing
-in it is typed by hand but the claims: figures, goals and verdicts are cells of the tables below.
+Nothing on the first page of the results is typed by hand but the claims.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-NAME = "verdicts"
-START, END = f"<!-- {NAME} -->", f"<!-- /{NAME} -->"
-
-
-SAID = """\
-Each figure is a cell of a table below, copied by `python -m benchmarks.verdicts`. Where no goal
-stands, none was set."""
-
-
-class NoFigure(LookupError):
-    """A section or a cell that a verdict names is not there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """One section of the results, by the name of its markers."""
-
-    name: str
-    text: str
-
-    @property
-    def title(self) -> str:
-        """Its heading."""
-        return self.text.split("## ", 1)[1].split("\n", 1)[0]
-
-    @property
-    def link(self) -> str:
-        """A link to its heading on this page."""
-        anchor = re.sub(r"[^\w\- ]", "", self.title.lower()).replace(" ", "-")
-        return f"[{self.title}](#{anchor})"
-
-    def rows(self) -> Iterator[dict[str, str]]:
-        """Every row of every table: column -> cell, the first one also as ``."""
-        header: list[str] = []
-        before: list[str] = []
-        for line in self.text.splitlines():
-            cells = [cell.strip() for cell in line.strip("|").split("|")]
-            if not line.startswith("|"):
-                header = []
-            elif set(line) <= set("|-"):
-                header = before
-            elif header:
-                yield dict(zip(header, cells, strict=False)) | {"": cells[0]}
-            before = cells
-
-    def cell(self, column: str, *row: str) -> str:
-        """The cell of `column` in the first row that begins with `row`. Raises `NoFigure`."""
-        for one in self.rows():
-            if column in one and tuple(one.values())[: len(row)] == row:
-                return one[column]
-        raise NoFigure(f"section {self.name} has no cell {column} of {', '.join(row)}")
-
-    def said(self, pattern: str) -> str:
-        """What the group of `pattern` matches in the text. Raises `NoFigure`."""
-        found = re.search(pattern, self.text)
-        if found is None:
-            raise NoFigure(f"section {self.name} does not say {pattern}")
-        return found[1]
-
-    def count(self, column: str, value: str) -> tuple[int, int]:
-        """How many rows with a cell of `column` have `value` there, and how many there are."""
-        cells = [one[column] for one in self.rows() if one.get(column)]
-        return cells.count(value), len(cells)
+from benchmarks.read_tables import Tables
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A claim, the section that judges it, and how to read figure, goal and verdict there.
+    """A claim, the benchmark that judges it, and how to read figure, goal and verdict there.
 
     Without a goal a figure is shown for what it is.
     """
 
     claim: str
-    section: str
-    figure: Callable[[Section], str]
-    goal: Callable[[Section], str] = lambda _: "–"
-    met: Callable[[Section], str] = lambda _: "–"
+    benchmark: str
+    figure: Callable[[Tables], str]
+    goal: Callable[[Tables], str] = lambda _: "–"
+    met: Callable[[Tables], str] = lambda _: "–"
 
 
-def _goals(*row: str) -> tuple[Callable[[Section], str], Callable[[Section], str]]:
+def _goals(*row: str) -> tuple[Callable[[Tables], str], Callable[[Tables], str]]:
     """Goals and verdict of a row that has all of them in one cell."""
 
-    def goal(one: Section) -> str:
+    def goal(one: Tables) -> str:
         return re.sub(r": (yes|no)", "", one.cell("goals", *row))
 
     return goal, lambda one: "no" if ": no" in one.cell("goals", *row) else "yes"
 
 
-def _met(goal: str, *row: str) -> tuple[Callable[[Section], str], Callable[[Section], str]]:
+def _met(goal: str, *row: str) -> tuple[Callable[[Tables], str], Callable[[Tables], str]]:
     """Goal and verdict of a row with a column for each."""
     return lambda one: one.cell(goal, *row), lambda one: one.cell("met", *row)
 
 
-def _all(column: str) -> Callable[[Section], str]:
-    def met(one: Section) -> str:
+def _all(column: str) -> Callable[[Tables], str]:
+    def met(one: Tables) -> str:
         yes, rows = one.count(column, "yes")
         return "yes" if yes == rows else "no"
 
@@ -212,41 +148,3 @@ VERDICTS = (
     Verdict("honest gangs start beside a tenant's load", "tenants",
         lambda s: "{} of {} loads".format(*s.count("met", "yes")), met=_all("met")),
 )  # fmt: skip
-
-
-def sections(text: str) -> dict[str, Section]:
-    """The sections of the results by the names of their markers."""
-    found = re.findall(r"<!-- (\w+) -->\n(.*?)\n<!-- /\1 -->", text, re.DOTALL)
-    return {name: Section(name, body) for name, body in found if name != NAME}
-
-
-def page(text: str) -> str:
-    """The verdicts on `text`, markers and all. Raises `NoFigure`."""
-    known, rows = sections(text), list[str]()
-    for one in VERDICTS:
-        if one.section not in known:
-            raise NoFigure(f"there is no section {one.section}")
-        at = known[one.section]
-        cells = (one.claim, one.figure(at), one.goal(at), one.met(at), at.link)
-        rows.append("| " + " | ".join(cells) + " |")
-    head = "| claim | figure | goal | met | where |\n|---|---|---|---|---|"
-    return "\n".join([START, "## Verdicts", "", SAID, "", head, *rows, END])
-
-
-def with_verdicts(text: str) -> str:
-    """The same results with the page of verdicts on top, as the sections are now."""
-    made = page(text)
-    if START in text and END in text:
-        return text.split(START, 1)[0] + made + text.split(END, 1)[1]
-    intro, rest = text.split("<!-- ", 1)
-    return f"{intro}{made}\n\n<!-- {rest}"
-
-
-def main() -> None:
-    """Write the page of verdicts anew."""
-    results = Path(__file__).parent / "RESULTS.md"
-    results.write_text(with_verdicts(results.read_text()))
-
-
-if __name__ == "__main__":
-    main()

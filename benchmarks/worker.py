@@ -18,7 +18,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.results import markdown, write_section
+from benchmarks.results import markdown, write_tables
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.fabric import Fabric, Leaf
 from fourleaf.model.gang import Gang, GangKey, Role
@@ -108,7 +108,7 @@ def main(repeats: int = 3, write: bool = False) -> None:
             "10,000 nodes, 1000 gangs, of which a batch takes 500. `told`: waiting gangs that "
             "have a reason other than that time was up."
         )
-        write_section(
+        write_tables(
             "worker", "Faults of the solver process", f"{note}\n\n{markdown(header, rows)}"
         )
     raise typer.Exit(int(bad))

@@ -14,7 +14,7 @@ import typer
 
 from benchmarks.certify.figures import HEADER, columns
 from benchmarks.certify.measure import BASELINES, cases
-from benchmarks.results import markdown, write_section
+from benchmarks.results import markdown, write_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ the run began {busy:.1f}, on {cores} cores, nothing of it ours."""
 def main(
     quick: Annotated[bool, typer.Option(help="Five small instances.")] = False,
     row: Annotated[list[str] | None, typer.Option(help="Rows to run; all without it.")] = None,
-    write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
+    write: Annotated[bool, typer.Option(help="Write the page of tables.")] = False,
 ) -> None:
     """Measure the rows and print the table."""
     unknown = [name for name in row or () if name not in ROWS]
@@ -98,7 +98,7 @@ def main(
         table = markdown(list(HEADER), lines)
         if write:
             # Row by row: the last ones take longest.
-            write_section("certify", TITLE, f"{note}\n\n{table}")
+            write_tables("certify", TITLE, f"{note}\n\n{table}")
     print(table)
     if breaches:
         raise SystemExit(1)

@@ -21,7 +21,7 @@ import typer
 
 from benchmarks.churn.gauges import Sample, Trend, look, trends
 from benchmarks.churn.load import Churn
-from benchmarks.results import markdown, write_section
+from benchmarks.results import markdown, write_tables
 from benchmarks.throughput.caller import PODS, Caller
 from benchmarks.throughput.contenders import plane
 from benchmarks.throughput.cost import cpu_seconds, family
@@ -126,7 +126,7 @@ def main(
     minutes: Annotated[float, typer.Option(min=2, help="How long gangs come.")] = 30.0,
     rate: Annotated[float, typer.Option(help="Gangs a second.")] = 8.0,
     seed: Annotated[int, typer.Option(help="What is drawn.")] = 1,
-    write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
+    write: Annotated[bool, typer.Option(help="Write the page of tables.")] = False,
 ) -> None:
     """Run the churn, and print what has become of each figure."""
     with stage() as started:
@@ -143,7 +143,7 @@ def main(
         print(f"breach: {line}")
     if write:
         intro = f"{(__doc__ or '').split(chr(10), 2)[2].strip()}"
-        write_section("churn", "Half an hour of churn", f"{intro}\n\n{said}\n\n{table}")
+        write_tables("churn", "Half an hour of churn", f"{intro}\n\n{said}\n\n{table}")
     if run.breaches or not all(one.flat for one in found):
         raise SystemExit(1)
 

@@ -27,7 +27,7 @@ from benchmarks.replays import (
     run_all,
     with_slack,
 )
-from benchmarks.results import markdown, write_section
+from benchmarks.results import markdown, write_tables
 from benchmarks.trace.__main__ import LAWFUL, TRACES
 from fourleaf.simulator.options import BackfillOptions, Communication, ReplayOptions
 from fourleaf.simulator.policies.catalogue import NAMES
@@ -56,7 +56,7 @@ def main(
     kept: KeptFile = None,
     any_code: AnyCode = False,
     replay: ReplayMissing = True,
-    write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
+    write: Annotated[bool, typer.Option(help="Write the page of tables.")] = False,
 ) -> None:
     """Replay every case and print the table and the verdict."""
     if lacking(FILES, "communication", TITLE, write):
@@ -77,7 +77,7 @@ def main(
     print(*parts, sep="\n\n")
     if write:
         note = NOTE.format(load=load, share=SHARE / 1000)
-        write_section("communication", TITLE, "\n\n".join([note, *parts]))
+        write_tables("communication", TITLE, "\n\n".join([note, *parts]))
     if any(one.counts.breaches for one in outcomes if one.case.options.policy in LAWFUL):
         raise SystemExit(1)
 

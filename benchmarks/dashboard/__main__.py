@@ -29,7 +29,7 @@ from benchmarks.dashboard import reader
 from benchmarks.dashboard.browsing import chromium
 from benchmarks.dashboard.load import NAMESPACE, build
 from benchmarks.dashboard.reader import memory_of
-from benchmarks.results import markdown, write_section
+from benchmarks.results import markdown, write_tables
 from benchmarks.throughput.contenders import plane
 from tests.controlplane.api import Api
 from tests.controlplane.plane import ControlPlane
@@ -146,7 +146,7 @@ def row(name: str, figures: list[float], goal: float | None = None) -> Row:
 
 
 def main(
-    write_results: Annotated[bool, typer.Option("--write", help="Write RESULTS.md.")] = False,
+    write_results: Annotated[bool, typer.Option("--write", help="Write the tables.")] = False,
 ) -> None:
     """Measure, and print the figures beside the goals."""
     with tempfile.TemporaryDirectory(prefix="fourleaf-bench-") as folder, plane() as control:
@@ -155,7 +155,7 @@ def main(
         print(" | ".join(one))
     if write_results:
         text = (__doc__ or "").split(chr(10), 2)[2].strip()
-        write_section("dashboard", "The dashboard", f"{text}\n\n{markdown(HEADER, rows)}")
+        write_tables("dashboard", "The dashboard", f"{text}\n\n{markdown(HEADER, rows)}")
     if any(one[-1] == "no" for one in rows):
         raise SystemExit(1)
 

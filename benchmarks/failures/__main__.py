@@ -27,7 +27,7 @@ from benchmarks.replays import (
     run_all,
     with_slack,
 )
-from benchmarks.results import markdown, write_section
+from benchmarks.results import markdown, write_tables
 from fourleaf.simulator.options import BackfillOptions, FailureModel, Recovery, ReplayOptions
 
 RATES = (6.5, 65.0)
@@ -58,7 +58,7 @@ def main(
     kept: KeptFile = None,
     any_code: AnyCode = False,
     replay: ReplayMissing = True,
-    write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
+    write: Annotated[bool, typer.Option(help="Write the page of tables.")] = False,
 ) -> None:
     """Replay every case and print the table."""
     if lacking(FILES, "failures", TITLE, write):
@@ -83,7 +83,7 @@ def main(
     print(*parts, sep="\n\n")
     if write:
         body = "\n\n".join([note, *parts])
-        write_section("failures", TITLE, body)
+        write_tables("failures", TITLE, body)
     if any(outcome.counts.breaches for _, outcome in outcomes):
         raise SystemExit(1)
 

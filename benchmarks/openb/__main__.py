@@ -20,7 +20,7 @@ from benchmarks.openb.figures import columns, renewed, table, verdict
 from benchmarks.openb.load import FILES, WHOLE, arrivals, machines, pods
 from benchmarks.openb.prices import Prices, prices
 from benchmarks.openb.replay import POLICIES, Ground, Outcome, replay
-from benchmarks.results import amend_section, write_section
+from benchmarks.results import amend_tables, write_tables
 
 LOAD = 1.3
 """GPUs asked for in the end, as a share of all."""
@@ -49,14 +49,14 @@ def main(
     cycle: Annotated[int, typer.Option(min=1, help="Arrivals in a cycle.")] = 100,
     policy: Annotated[list[str] | None, typer.Option(help="Policies; all without it.")] = None,
     at_once: Annotated[int, typer.Option(min=1, help="Runs at a time.")] = 1,
-    write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
+    write: Annotated[bool, typer.Option(help="Write the page of tables.")] = False,
     keep: Annotated[
-        bool, typer.Option(help="Measure nothing; write the published rows of RESULTS.md anew.")
+        bool, typer.Option(help="Measure nothing; write the published rows anew.")
     ] = False,
 ) -> None:
     """Run every policy on every seed and print the table."""
     if keep:
-        amend_section("openb", renewed)
+        amend_tables("openb", renewed)
         return
     if lacking(FILES, "openb", TITLE, write):
         return
@@ -79,7 +79,7 @@ def main(
     parts = [note, rows, *met, BOUNDS.format(full=full, end=end, load=100 * LOAD)]
     print(*parts[1:], sep="\n\n")
     if write:
-        write_section("openb", TITLE, "\n\n".join(parts))
+        write_tables("openb", TITLE, "\n\n".join(parts))
     if any(one.breaches for one in outcomes):
         raise SystemExit(1)
 

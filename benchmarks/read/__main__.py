@@ -10,7 +10,7 @@ import ryaml
 import typer
 
 from benchmarks.read.cluster import cluster, without_managers
-from benchmarks.results import markdown, write_section
+from benchmarks.results import markdown, write_tables
 from fourleaf.model.readers import Source, read
 
 RUNS = 5
@@ -52,7 +52,7 @@ def main(write: bool = False) -> None:
     print(table)
     if write:
         note = f"1000 nodes, 10,000 running pods of full size, 100 waiting gangs; {RUNS} runs each."
-        write_section("read", "Reading", f"{note}\n\n{table}")
+        write_tables("read", "Reading", f"{note}\n\n{table}")
 
 
 if __name__ == "__main__":

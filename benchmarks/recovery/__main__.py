@@ -34,7 +34,7 @@ import typer
 
 from benchmarks.recovery.grounds import GROUNDS, LOST, SIZE, Ground, Site
 from benchmarks.recovery.owners import OWNERS, GangOwner
-from benchmarks.results import markdown, write_section
+from benchmarks.results import markdown, write_tables
 from benchmarks.throughput.figures import percentile
 from tests.controlplane.api import Api
 from tests.controlplane.fleet import create_nodes
@@ -234,7 +234,7 @@ def main(
     runs: Annotated[int, typer.Option(min=1, help="Runs of each row.")] = 30,
     seed: Annotated[int, typer.Option(help="Which nodes die.")] = 1,
     only: Annotated[str, typer.Option(help="Owners of this kind alone.")] = "",
-    write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
+    write: Annotated[bool, typer.Option(help="Write the page of tables.")] = False,
 ) -> None:
     """Measure every row, and print the table."""
     rows: list[list[str]] = []
@@ -254,7 +254,7 @@ def main(
     print(table)
     if write:
         intro = (__doc__ or "").split("\n", 2)[2].strip()
-        write_section(
+        write_tables(
             "recovery", "From a node's death to the gang's next run", f"{intro}\n\n{table}"
         )
     if bad:

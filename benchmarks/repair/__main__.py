@@ -19,7 +19,7 @@ from rich.table import Table
 
 from benchmarks.repair.measure import Measured, measure
 from benchmarks.repair.rows import MEMORY, ROWS, SEEDS, Row
-from benchmarks.results import markdown, write_section
+from benchmarks.results import markdown, write_tables
 from benchmarks.solve.figures import spread
 from benchmarks.solve.instances import LIMIT
 
@@ -42,7 +42,7 @@ began: {load:.1f}."""
 def main(
     row: Annotated[list[str] | None, typer.Option(help="Rows to run; all without it.")] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds a row.")] = SEEDS,
-    write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
+    write: Annotated[bool, typer.Option(help="Write the page of tables.")] = False,
     child: Annotated[str | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Measure the rows and print them beside their goals."""
@@ -61,7 +61,7 @@ def main(
         lines.append(_figures(ROWS[name], measured))
         _show(lines[-1])
     if write:
-        write_section("repair", "Repair", f"{note}\n\n{markdown(HEADER, lines)}")
+        write_tables("repair", "Repair", f"{note}\n\n{markdown(HEADER, lines)}")
     if breaches:
         raise SystemExit(1)
 

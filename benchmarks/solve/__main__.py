@@ -16,7 +16,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.results import markdown, write_section
+from benchmarks.results import markdown, write_tables
 from benchmarks.solve.figures import (
     GREEDY_HEADER,
     HEADER,
@@ -51,7 +51,7 @@ def main(
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Seeds a row, instead of its own.")
     ] = None,
-    write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
+    write: Annotated[bool, typer.Option(help="Write the page of tables.")] = False,
     child: Annotated[str | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Measure the rows and print them beside their goals."""
@@ -80,7 +80,7 @@ def main(
             print(words)
             _show(header, lines)
     if write:
-        write_section("solve", "Batch solve", "\n\n".join(parts))
+        write_tables("solve", "Batch solve", "\n\n".join(parts))
     if any(result.breaches for result in results.values()):
         raise SystemExit(1)
 

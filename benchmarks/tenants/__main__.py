@@ -13,7 +13,7 @@ from typing import Annotated
 import structlog
 import typer
 
-from benchmarks.results import markdown, write_section
+from benchmarks.results import markdown, write_tables
 from benchmarks.tenants.loads import LOADS, NEAR, TWICE
 from benchmarks.tenants.measure import GAP_SECONDS, HONEST, MOST_REST_SECONDS, Row, measured
 
@@ -79,7 +79,7 @@ def main(
             twice=TWICE,
             least=LEAST_SECONDS,
         )
-        write_section("tenants", TITLE, f"{note}\n\n{table}")
+        write_tables("tenants", TITLE, f"{note}\n\n{table}")
     if any(line[-1] == "no" for line in lines):
         raise SystemExit(1)
 

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from benchmarks.results import write_section
+from benchmarks.results import write_tables
 from benchmarks.throughput.bare import Bare, bare
 from benchmarks.throughput.contenders import Contender, Native, Ours
 from benchmarks.throughput.figures import phase_rows, request_rows, rows, wait_rows
@@ -61,7 +61,7 @@ def main(
         bool, typer.Option(help="PodGroups come first, and time includes creating the pods.")
     ] = False,
     only: Annotated[Only | None, typer.Option(help="One contender instead of both.")] = None,
-    write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
+    write: Annotated[bool, typer.Option(help="Write the page of tables.")] = False,
 ) -> None:
     """Measure the cases and print their figures."""
     names = list(dict.fromkeys(case or ["1000"]))
@@ -77,7 +77,7 @@ def main(
     for line in broken:
         print(f"breach: {line}")
     if write:
-        write_section("throughput", "Throughput on a real control plane", "\n\n".join(parts))
+        write_tables("throughput", "Throughput on a real control plane", "\n\n".join(parts))
     if broken:
         raise SystemExit(1)
 
@@ -96,7 +96,7 @@ def _case(name: str, runs: int, only: Only | None, released: bool) -> tuple[list
     mix = ", ".join(f"{count} of {size}" for size, count in case.mix.items())
     order = "in an order that the run's number seeds" if case.shuffled else "the largest first"
     words = (
-        f"### {case.nodes} nodes, {case.gangs} gangs, {case.pods} pods\n\n"
+        f"## {case.nodes} nodes, {case.gangs} gangs, {case.pods} pods\n\n"
         f"Gangs by size: {mix}; {order}. Medians of {runs} runs, counts of all. Bare bindings: "
         f"{medians.rate:.0f}/s after {case.pods / medians.create:.0f} creates/s."
     )

@@ -25,7 +25,7 @@ from benchmarks.replays import (
     run_all,
     with_slack,
 )
-from benchmarks.results import markdown, write_section
+from benchmarks.results import markdown, write_tables
 from benchmarks.trace.figures import HEADER, Figures, behind, columns, gathered
 from benchmarks.trace.week import line, week
 from fourleaf.simulator.options import BackfillOptions, ReplayOptions
@@ -80,7 +80,7 @@ def main(
     kept: KeptFile = None,
     any_code: AnyCode = False,
     replay: ReplayMissing = True,
-    write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
+    write: Annotated[bool, typer.Option(help="Write the page of tables.")] = False,
 ) -> None:
     """Replay every case and print the table."""
     if lacking(FILES, "trace", TITLE, write):
@@ -112,7 +112,7 @@ def main(
         parts += [line(found)] if found is not None else []
     print(*parts[1:], sep="\n\n")
     if write:
-        write_section("trace", TITLE, "\n\n".join(parts))
+        write_tables("trace", TITLE, "\n\n".join(parts))
     if any(one.counts.breaches for one in outcomes if one.case.options.policy in LAWFUL):
         raise SystemExit(1)
 

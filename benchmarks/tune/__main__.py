@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from benchmarks.data import lacking
-from benchmarks.results import markdown, write_section
+from benchmarks.results import markdown, write_tables
 from fourleaf.model.config.spec import SchedulerConfig, Spec, Topology
 from fourleaf.simulator.measures.tables import Table
 from fourleaf.simulator.readers import kalos, lingjun
@@ -46,7 +46,7 @@ def main(
     storage: Annotated[str, typer.Option(help="Where the study is kept.")] = (
         "sqlite:///benchmark-tune.db"
     ),
-    write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
+    write: Annotated[bool, typer.Option(help="Write the page of tables.")] = False,
 ) -> None:
     """Run the study to its end, and print what held-out says."""
     if lacking((kalos.FILE, lingjun.FILE), "tune", TITLE, write):
@@ -58,7 +58,7 @@ def main(
     body = "\n\n".join([note(verdict), sentence(verdict), *map(_section, tables(verdict))])
     print(body)
     if write:
-        write_section("tune", TITLE, body)
+        write_tables("tune", TITLE, body)
 
 
 def judged(storage: str, name: str, task: TuningTask) -> StudyVerdict:

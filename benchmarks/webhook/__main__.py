@@ -17,7 +17,7 @@ from typing import Annotated
 
 import typer
 
-from benchmarks.results import markdown, write_section
+from benchmarks.results import markdown, write_tables
 from benchmarks.throughput.contenders import plane
 from benchmarks.webhook.turns import (
     Turn,
@@ -89,7 +89,7 @@ def row(name: str, turn: Turn, goal: str = "", met: bool | None = None) -> Row:
 
 def main(
     seconds: Annotated[float, typer.Option(help="How long each case lasts.")] = 30.0,
-    write_results: Annotated[bool, typer.Option("--write", help="Write RESULTS.md.")] = False,
+    write_results: Annotated[bool, typer.Option("--write", help="Write the tables.")] = False,
 ) -> None:
     """Measure, and print the figures beside the goals."""
     with tempfile.TemporaryDirectory(prefix="fourleaf-bench-") as folder, plane() as control:
@@ -98,7 +98,7 @@ def main(
         print(" | ".join(one))
     if write_results:
         text = (__doc__ or "").split(chr(10), 2)[2].strip()
-        write_section("webhook", "The webhook under load", f"{text}\n\n{markdown(HEADER, rows)}")
+        write_tables("webhook", "The webhook under load", f"{text}\n\n{markdown(HEADER, rows)}")
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""The benchmarks do what they say; their figures are in benchmarks/RESULTS.md."""
+"""The benchmarks do what they say; their figures are in benchmarks/tables."""

@@ -208,18 +208,18 @@ def test_all_that_is_published_has_a_row() -> None:
 
 
 def test_measured_rows_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows without a figure of ours are made anew, all else of the section stays as it was."""
+    """Rows without a figure of ours are made anew, all else of the page stays as it was."""
     done = [replay(name, ground(KINDS), [HALF], 0, cycle=1)[0] for name in ("FGD", OURS)]
     measured = {one.policy: columns(one.policy, done) for one in done}
     old = f"Note.\n\n{markdown(list(HEADER), list(measured.values()))}\n\n- verdict"
-    file = tmp_path / "RESULTS.md"
-    monkeypatch.setattr(results, "RESULTS", file)
-    results.write_section("openb", "Title", old)
-    results.write_section("next", "Next", "Other.")
+    monkeypatch.setattr(results, "TABLES", tmp_path / "tables")
+    results.write_tables("openb", "Title", old)
+    results.write_tables("next", "Next", "Other.")
+    file = tmp_path / "tables" / "openb.md"
     before = file.read_text()
-    results.amend_section("openb", renewed)
+    results.amend_tables("openb", renewed)
     assert file.read_text() == before.replace(old, f"Note.\n\n{table(measured)}\n\n- verdict")
-    results.amend_section("openb", renewed)
+    results.amend_tables("openb", renewed)
     assert file.read_text() == before.replace(old, f"Note.\n\n{table(measured)}\n\n- verdict")
     with pytest.raises(LookupError, match="other columns"):
-        results.amend_section("next", renewed)
+        results.amend_tables("next", renewed)

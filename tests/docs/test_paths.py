@@ -18,7 +18,7 @@ NO_MODULES = frozenset({"fourleaf.rules", "fourleaf.terms", "fourleaf.yaml"})
 """Groups of entry points and a file, which look like modules."""
 READERS_OWN = frozenset({"examples/device-map.yaml"})
 """Ends of URLs and of folders that a reader has elsewhere."""
-PLACES = [*PAGES, ROOT / "benchmarks" / "RESULTS.md"]
+PLACES = [*PAGES, *(ROOT / "benchmarks").rglob("*.md")]
 
 
 def paths(text: str) -> set[str]:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from benchmarks.verdicts import sections
+from benchmarks.read_tables import read_tables
 from fourleaf.cli.main import app
 
 ROOT = Path(__file__).parents[2]
 SHOWN = re.compile(r"On the example fabric .*?```\n(.*?)```", re.DOTALL)
-FIGURES = re.compile(r"^\| \[[^|]*\]\(benchmarks/RESULTS.md(#[^)]*)\)[^|]* \| (.*)", re.MULTILINE)
+FIGURES = re.compile(r"^\| \[[^|]*\]\(benchmarks/tables/(\w+)\.md\)[^|]* \| (.*)", re.MULTILINE)
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 MILLISECONDS = re.compile(r"[0-9]+ ms")
 
@@ -30,11 +30,10 @@ def test_the_sample_plan_is_that_of_the_examples() -> None:
 
 
 def test_the_figures_of_the_first_page_are_those_of_the_results() -> None:
-    """Each number beside a link to a section stands in a table of that section."""
-    found = sections((ROOT / "benchmarks" / "RESULTS.md").read_text())
-    by_link = {one.link.partition("](")[2].rstrip(")"): one for one in found.values()}
+    """Each number beside a link to tables stands in one of them."""
+    found = read_tables(ROOT / "benchmarks" / "tables")
     rows = FIGURES.findall((ROOT / "README.md").read_text())
     assert len(rows) == 3
-    for link, cells in rows:
+    for name, cells in rows:
         for number in NUMBER.findall(cells):
-            assert any(number in row.values() for row in by_link[link].rows()), number
+            assert any(number in row.values() for row in found[name].rows()), number

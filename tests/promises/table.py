@@ -21,7 +21,7 @@ class Promise(BaseModel):
 
     `by` names what holds it: a test (`tests/F.py::test_x`, or `tests/F.py::` for all of a file), a
     command that a page has its readers type (`docs/P.md: $ ...`), or a benchmark whose figures
-    stand in benchmarks/RESULTS.md (`python -m benchmarks.B`). `why` says how far, or why not.
+    stand in benchmarks/tables (`python -m benchmarks.B`). `why` says how far, or why not.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
