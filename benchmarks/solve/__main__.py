@@ -39,7 +39,8 @@ named. Occupancy 20 to 90 %, all terms on, every pod of the Kalos rows a whole n
 its last cycle. Our plans, cold ones too, and greedy's are checked by the validator: `breaches`. \
 `pace` is the CPU time of a fixed piece of Python before each seed: where it is twice as long, the \
 machine was half as fast. Load when the run began: {load:.1f}."""
-GREEDY = "Greedy (tree best fit) as a share of ours on the same instances, means and least:"
+GREEDY = """Greedy (tree best fit) on the same instances: GPUs placed as a share of ours, mean and \
+least, and in how many its objective is less than ours:"""
 NAIVE = """The naive model (a boolean per gang and node, one weighted objective, default \
 parameters, one worker, the same limit, building on top) on seeds of the first row. It counts \
 only GPUs and keeps no room for likely gangs. Where it ran into its limit, the ratio of times is \

@@ -13,7 +13,7 @@ HEADER = [
     "proven", "cold proven", "worst gap", "placed", "peak MiB", "breaches", "goals",
     "slowest seeds", "pace ms",
 ]  # fmt: skip
-GREEDY_HEADER = ["row", "GPUs placed", "least", "objective", "least"]
+GREEDY_HEADER = ["row", "GPUs placed", "least", "scores less in"]
 NAIVE_HEADER = [
     "seed", "ours ms", "naive ms", "times ours", "status", "gap ours", "gap naive", "GPUs of ours",
 ]  # fmt: skip
@@ -81,13 +81,13 @@ def figures(row: Row, measured: Measured) -> list[str]:
 
 
 def greedy_figures(row: Row, measured: Measured) -> list[str]:
-    """The columns of `GREEDY_HEADER` for one row: means and least values of shares of ours."""
+    """The columns of `GREEDY_HEADER` for one row: a share of our GPUs, how often behind."""
     gpus = [s.greedy_gpus for s in measured.samples if s.greedy_gpus is not None]
-    score = [s.greedy_score for s in measured.samples if s.greedy_score is not None]
-    cells = [row.title]
-    for shares in (gpus, score):
-        cells += [percent(statistics.mean(shares)), percent(min(shares))] if shares else ["-", "-"]
-    return cells
+    less = [s.greedy_scores_less for s in measured.samples if s.greedy_scores_less is not None]
+    if not gpus:
+        return [row.title, "-", "-", "-"]
+    mean, least = percent(statistics.mean(gpus)), percent(min(gpus))
+    return [row.title, mean, least, f"{sum(less)} of {len(less)}"]
 
 
 def naive_figures(measured: Measured) -> list[list[str]]:

@@ -41,7 +41,8 @@ class Sample:
     """One seed; times in seconds, `processor` the CPU time of the process.
 
     `build` and `solve` are unknown where the time ran out. `pace` is that of the machine just
-    before. `greedy_gpus` and `greedy_score` are shares of ours.
+    before. `greedy_gpus` is a share of ours; a score
+    has no zero that would give a share a meaning, so that of greedy is only less or not.
     """
 
     seed: int
@@ -58,7 +59,7 @@ class Sample:
     placed: int = 0
     breaches: int = 0
     greedy_gpus: float | None = None
-    greedy_score: float | None = None
+    greedy_scores_less: bool | None = None
 
 
 @dataclass(slots=True)
@@ -168,7 +169,7 @@ def _check(sample: Sample, *cycles: tuple[Snapshot, Plan | None]) -> None:
     greedy = greedy_plan(snapshot)
     sample.breaches += len(validate(snapshot, greedy))
     sample.greedy_gpus = _gpus(snapshot, greedy) / max(1, _gpus(snapshot, plan))
-    sample.greedy_score = greedy.objective / max(1, plan.objective)
+    sample.greedy_scores_less = greedy.objective < plan.objective
 
 
 def _naive(seed: int, snapshot: Snapshot, plan: Plan | None) -> NaiveSample:
