@@ -24,6 +24,8 @@ MOST_CYCLES_SHOWN = 60
 """Cycles that the page lists; the JSON API has all that the scheduler tells of."""
 FRESH_SECONDS = 1.0
 """Seconds for which an answer is good."""
+HEARD_SECONDS = 15.0
+"""Seconds after which the scheduler is asked again although no page of cycles is open."""
 
 Text = Annotated[str, Field(max_length=4096)]
 
@@ -100,6 +102,11 @@ class SchedulerCycles:
         self._at = float("-inf")
         self._lock = asyncio.Lock()
 
+    @property
+    def heard(self) -> CyclesView | None:
+        """What was told last, without asking; None before the first answer, or without servers."""
+        return self._known if self._servers and self._at > float("-inf") else None
+
     async def look(self) -> CyclesView:
         """What the leader tells; where none leads, a replica that has cycles to tell of."""
         if not self._servers:
@@ -109,6 +116,12 @@ class SchedulerCycles:
                 self._known = await self._asked()
                 self._at = self._clock.monotonic()
             return self._known
+
+    async def run(self) -> None:
+        """Ask from time to time, for ever, so that other pages need not wait for an answer."""
+        while self._servers:
+            await self.look()
+            await self._clock.sleep(HEARD_SECONDS)
 
     async def _asked(self) -> CyclesView:
         limit = aiohttp.ClientTimeout(total=ANSWER_SECONDS)

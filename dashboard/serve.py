@@ -15,6 +15,7 @@ from fourleaf.dashboard.change_feed import ChangeFeed
 from fourleaf.dashboard.cycles import SchedulerCycles
 from fourleaf.dashboard.event_stream import Hub
 from fourleaf.dashboard.gc_schedule import collecting_while
+from fourleaf.dashboard.past.cluster_past import ClusterPast
 from fourleaf.dashboard.readiness import Readiness
 from fourleaf.dashboard.service import DashboardService
 from fourleaf.dashboard.solver_pool import SolverPool
@@ -33,7 +34,7 @@ from fourleaf.k8s_bridge.runtime.http.pages import Address, PageServer
 
 QUEUE = b"event: queue\ndata: {}\n\n"
 """Told when the expected starts are known."""
-FIRST = ("/", "/static/main.js")
+FIRST = ("/", "/fabric", "/static/main.js")
 """What is not shown before the dashboard is ready."""
 
 _log = structlog.get_logger(__name__)
@@ -85,7 +86,8 @@ async def serving(
     async with AsyncExitStack() as stack:
         stack.push_async_callback(pool.close)
         stack.push_async_callback(start_times.close)
-        service = DashboardService(source, pool, start_times, cycles, lambda: hub.send(QUEUE))
+        past = ClusterPast(source, clock)
+        service = DashboardService(source, pool, start_times, cycles, past, lambda: hub.send(QUEUE))
         stack.push_async_callback(service.close)
         drawing = Drawing(source.name, source.live)
         follower = ChangeFeed(source, hub, clock, service.fabric, drawing.leaf)
@@ -106,7 +108,7 @@ async def serving(
             for path in FIRST:
                 await app.show_nobody(path)
 
-        for work in (readiness.run(show), follower.run()):
+        for work in (readiness.run(show), follower.run(), past.run(), cycles.run()):
             stack.callback(asyncio.create_task(work).cancel)
         yield server
 

@@ -9,6 +9,7 @@ from typing import Any
 import structlog
 
 from fourleaf.dashboard.cycles import CyclesView, SchedulerCycles
+from fourleaf.dashboard.past.cluster_past import ClusterPast
 from fourleaf.dashboard.previews import DefragQuestion, DrainQuestion, defrag_preview, drain_preview
 from fourleaf.dashboard.queue_plan import QueuePlans
 from fourleaf.dashboard.solver_pool import SolverPool
@@ -28,6 +29,7 @@ from fourleaf.dashboard.views.gang import (
 from fourleaf.dashboard.views.gangs import GangsView, gangs_view
 from fourleaf.dashboard.views.marks import Marks
 from fourleaf.dashboard.views.node import NodeView, node_view
+from fourleaf.dashboard.views.overview import OverviewView, overview_view
 from fourleaf.dashboard.views.queue import QueueView, queue_view
 from fourleaf.dashboard.what_if import Question, TriedView, tried
 from fourleaf.model.extensions import ExtensionError, Extensions, load
@@ -48,6 +50,7 @@ class DashboardService:
         pool: SolverPool,
         start_times: StartTimes,
         cycles: SchedulerCycles,
+        past: ClusterPast,
         told: Callable[[], None],
     ) -> None:
         self.source = source
@@ -56,11 +59,18 @@ class DashboardService:
         self._pool = pool
         self._start_times = start_times
         self._cycles = cycles
+        self._past = past
         self._marks = Marks()
         self._extensions = _extensions()
         self._map = FabricMap(source.name, self._marks)
         self._fabric: FabricView | None = None
         self._plans = QueuePlans(pool)
+
+    def overview(self) -> OverviewView:
+        """What to look at first."""
+        queue, heard = self.queue(), self._cycles.heard
+        changes = self._past.changes
+        return overview_view(self.source.moment(), self.source.live, queue, changes, heard)
 
     def fabric(self) -> FabricView:
         """The map as it is now."""

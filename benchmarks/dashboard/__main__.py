@@ -38,7 +38,14 @@ from tests.e2e.board import TOKEN, DashboardService
 
 PAINT_GOAL, UPDATE_GOAL, MEMORY_GOAL = 1000.0, 200.0, 50.0
 PAINTS, UPDATES = 9, 40
-PATHS = ("/", "/queue", "/gangs", f"/gang?namespace={NAMESPACE}&name=run-7", "/node?name=gpu-30")
+PATHS = (
+    "/",
+    "/fabric",
+    "/queue",
+    "/gangs",
+    f"/gang?namespace={NAMESPACE}&name=run-7",
+    "/node?name=gpu-30",
+)
 HEADER = ["figure", "median", "worst", "goal", "met"]
 Row = list[str]
 
@@ -105,7 +112,7 @@ def paint(browser: Browser, service: DashboardService) -> tuple[float, float]:
         viewport={"width": 1440, "height": 900}, extra_http_headers=bearer()
     ) as context:
         page = context.new_page()
-        page.goto(service.url, wait_until="load")
+        page.goto(f"{service.url}/fabric", wait_until="load")
         first = page.evaluate(_PAINTED)
         whole = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
         return float(first), float(whole)
@@ -113,7 +120,7 @@ def paint(browser: Browser, service: DashboardService) -> tuple[float, float]:
 
 def changes(page: Page, api: Api, service: DashboardService) -> list[float]:
     """Milliseconds from each change of a node to the map."""
-    page.goto(service.url)
+    page.goto(f"{service.url}/fabric")
     page.wait_for_selector("#pulse[data-state=on]")
     found = []
     for number in range(UPDATES):

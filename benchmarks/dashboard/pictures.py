@@ -30,10 +30,17 @@ class Picture:
 
 
 PICTURES = (
+    Picture("dashboard-overview", "/", 64, 1440, 860, "light"),
     Picture(
-        "dashboard-fabric", "/", 64, 1440, 760, "light", ".leaf:nth-child(3) .node:nth-of-type(2)"
+        "dashboard-fabric",
+        "/fabric",
+        64,
+        1440,
+        760,
+        "light",
+        ".leaf:nth-child(3) .node:nth-of-type(2)",
     ),
-    Picture("dashboard-1000", "/", 1000, 1440, 900, "dark"),
+    Picture("dashboard-1000", "/fabric", 1000, 1440, 900, "dark"),
     Picture("dashboard-phone", "/queue", 64, 360, 740, "light"),
 )
 

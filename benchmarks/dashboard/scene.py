@@ -6,9 +6,10 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
+from zlib import crc32
 
 from fourleaf.k8s_bridge.cluster.memory.actors import container
-from fourleaf.k8s_bridge.runtime.api_text import reason_text
+from fourleaf.k8s_bridge.runtime.api_text import reason_text, second
 from fourleaf.model.reasons.kinds import NearMiss, Reason, ReasonKind
 from tests.controlplane.fleet import GPU, Fleet
 
@@ -87,11 +88,12 @@ def _named(chance: random.Random, number: int) -> tuple[str, str]:
 def gang(
     key: tuple[str, str], nodes: list[int], gpus: int, scheduler: str = "gpu-scheduler"
 ) -> Iterator[Body]:
-    """The pods of a gang that runs, one for each of `nodes`."""
+    """The pods of a gang that runs, one for each of `nodes`, since some time within two hours."""
+    bound = second(NOW - crc32("/".join(key).encode()) % 7200)
     for index, number in enumerate(nodes):
         body = pod(*key, index, len(nodes), gpus, scheduler)
         body["spec"]["nodeName"] = f"gpu-{number}"
-        body["status"] = {"phase": "Running"}
+        body["status"] = {"phase": "Running", "startTime": bound}
         yield body
 
 

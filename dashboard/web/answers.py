@@ -99,7 +99,7 @@ def add_answers(application: FastAPI, drawing: Drawing) -> None:
     async def other(request: Request, error: Exception) -> Response:
         code = error.status_code if isinstance(error, HTTPException) else 500
         what = "That way of asking is not known here" if code == 405 else "There is nothing here"
-        return answer(request, code, refusal(f"{what}.", "Start at the fabric, /."))
+        return answer(request, code, refusal(f"{what}.", "Start at the overview, /."))
 
     application.add_exception_handler(BadInput, bad_input)
     application.add_exception_handler(RequestValidationError, invalid)

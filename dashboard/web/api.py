@@ -17,6 +17,7 @@ from fourleaf.dashboard.views.fabric import FabricView
 from fourleaf.dashboard.views.gang import ElsewhereView, GangView
 from fourleaf.dashboard.views.gangs import GangsView
 from fourleaf.dashboard.views.node import NodeView
+from fourleaf.dashboard.views.overview import OverviewView
 from fourleaf.dashboard.views.queue import QueueView
 from fourleaf.dashboard.web.answers import Missing, there
 from fourleaf.dashboard.what_if import Question, TriedView
@@ -36,7 +37,7 @@ def no_gang(key: GangKey) -> Missing:
 
 def no_node(name: str) -> Missing:
     """What to raise where no such node is known."""
-    return Missing(f"node {name}", "The fabric, /, shows all that are there.")
+    return Missing(f"node {name}", "The fabric, /fabric, shows all that are there.")
 
 
 class Api:
@@ -46,6 +47,10 @@ class Api:
         self._service = service
         self._hub = hub
         self._follower = follower
+
+    async def overview(self) -> OverviewView:
+        """What to look at: the longest waits, teams, changes of an hour, what is unwell."""
+        return self._service.overview()
 
     async def fabric(self) -> FabricView:
         """The fabric, leaf by leaf, and who holds which GPUs."""
@@ -107,6 +112,7 @@ def api(service: DashboardService, hub: Hub, follower: ChangeFeed) -> APIRouter:
     """All routes."""
     router = APIRouter(prefix=PREFIX)
     routes = Api(service, hub, follower)
+    router.add_api_route("/overview", routes.overview)
     router.add_api_route("/fabric", routes.fabric)
     router.add_api_route("/node", routes.node)
     router.add_api_route("/queue", routes.queue)

@@ -31,6 +31,10 @@ class Pages:
         template = f"parts/{name}.html" if part else f"{name}.html"
         return HTMLResponse(self._drawing.drawn(template, request, **values))
 
+    async def overview(self, request: Request, part: Part = "") -> HTMLResponse:
+        """What to look at first."""
+        return self._page(request, "overview", part, view=self._service.overview())
+
     async def fabric(self, request: Request, part: Part = "") -> HTMLResponse:
         """The map."""
         return self._page(request, "fabric", part, view=self._service.fabric())
@@ -96,7 +100,8 @@ def pages(service: DashboardService, drawing: Drawing) -> APIRouter:
     router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
     routes = Pages(service, drawing)
     shown: dict[str, Callable[..., Any]] = {
-        "/": routes.fabric,
+        "/": routes.overview,
+        "/fabric": routes.fabric,
         "/node": routes.node,
         "/queue": routes.queue,
         "/gangs": routes.gangs,

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from fourleaf.dashboard.cycles import MOST_CYCLES_SHOWN
 from fourleaf.dashboard.views.fabric import STATES, LeafCell, key_of, words
+from fourleaf.model.problems import brief
 from fourleaf.model.reasons.text import counted
 
 HERE = Path(__file__).parents[1]
@@ -22,6 +23,23 @@ MOST_LEAVES = 4096
 """Leaves that are kept as they were drawn."""
 ROOMY, MIDDLE = 160, 480
 """Nodes up to which their cells are large, and up to which they are of middle size."""
+
+CHANGE_WORDS = {
+    "bound": ("bound", "good"),
+    "moved": ("moved", ""),
+    "ended": ("ended", ""),
+    "failed": ("failed", "bad"),
+    "gone": ("gone, not seen how", ""),
+    "interrupted": ("evicted, waits again", "bad"),
+    "withdrawn": ("withdrawn", ""),
+    "nodeNew": ("new node", "good"),
+    "nodeBack": ("node is back", "good"),
+    "nodeCordoned": ("node cordoned", ""),
+    "nodeUncordoned": ("node uncordoned", "good"),
+    "nodeLost": ("node lost", "bad"),
+    "nodeGone": ("node gone", "bad"),
+}
+"""The kinds of changes in words, and whether they are good or bad news."""
 
 
 class Drawing:
@@ -39,7 +57,9 @@ class Drawing:
             cluster=cluster, live=live, states=STATES, url=url, size_of=size_of, key_of=key_of
         )
         self._templates.globals.update(words=words, most_cycles=MOST_CYCLES_SHOWN)
+        self._templates.globals.update(changes=CHANGE_WORDS)
         self._templates.filters.update(duration=duration, clock=clock, count=counted, gib=gib)
+        self._templates.filters.update(hour=hour, brief=brief)
         self._leaf = self._templates.get_template("parts/leaf.html")
         self._leaves: dict[str, tuple[LeafCell, Markup]] = {}
         self._templates.globals["leaf_html"] = self.leaf
@@ -99,6 +119,11 @@ def _two(much: int, unit: str, rest: int, small: str) -> str:
 def clock(at: float) -> str:
     """Seconds since the epoch as a moment in UTC."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def hour(at: float) -> str:
+    """Seconds since the epoch as a time of day in UTC."""
+    return datetime.fromtimestamp(at, UTC).strftime("%H:%M:%S")
 
 
 def gib(amount: int | None) -> str:

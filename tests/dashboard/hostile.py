@@ -11,8 +11,8 @@ QUOTES = "a' onmouseover='window.hacked=1' b=\"`${1}{{7*7}}"
 def objects() -> list[dict[str, Any]]:
     """Two nodes in a leaf and a spine, a gang that runs and one that waits with such names."""
     nodes = [_node(name, SCRIPT, QUOTES) for name in ("n1", "n2")]
-    runs = _pod("runs-0", SCRIPT, "n1")
-    waits = _pod("waits-0", QUOTES, "")
+    runs = pod("runs-0", SCRIPT, "n1")
+    waits = pod("waits-0", QUOTES, "")
     waits["status"] = {
         "conditions": [
             {
@@ -41,7 +41,8 @@ def _node(name: str, leaf: str, spine: str) -> dict[str, Any]:
     }
 
 
-def _pod(name: str, gang: str, node: str) -> dict[str, Any]:
+def pod(name: str, gang: str, node: str) -> dict[str, Any]:
+    """A pod of four GPUs of a gang of one; it waits where `node` is ""."""
     annotations = {"topology.scheduler/gang": gang, "topology.scheduler/gang-size": "1"}
     limits = {"nvidia.com/gpu": "4"}
     spec: dict[str, Any] = {

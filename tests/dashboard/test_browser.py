@@ -19,6 +19,7 @@ from tests.dashboard.served import Served
 
 PAGES = (
     "/",
+    "/fabric",
     "/queue",
     "/gangs",
     "/gang?namespace=ml&name=bert-large",
@@ -59,7 +60,7 @@ def test_a_phone_has_nothing_to_scroll_sideways(page: Page, served: Served, path
 
 def test_the_map_by_keyboard(page: Page, served: Served) -> None:
     """One stop for Tab, arrows to the neighbours, words for each node, Enter opens it."""
-    page.goto(served.url)
+    page.goto(served.url + "/fabric")
     assert page.locator(".map .node[tabindex='0']").count() == 1
     page.keyboard.press("Tab")
     expect(page.locator(".skip")).to_be_focused()
@@ -79,7 +80,7 @@ def test_the_map_by_keyboard(page: Page, served: Served) -> None:
 
 def test_pointing_at_a_gang_lights_its_nodes(page: Page, served: Served) -> None:
     """bert-large stands on four nodes; the blocks of all others step back."""
-    page.goto(served.url)
+    page.goto(served.url + "/fabric")
     page.locator("#keys a", has_text="ml/bert-large").hover()
     expect(page.locator(".map .b.lit")).to_have_count(4)
 
@@ -87,7 +88,7 @@ def test_pointing_at_a_gang_lights_its_nodes(page: Page, served: Served) -> None
 def test_the_switch_of_colours_lasts(page: Page, served: Served) -> None:
     """As the system has them, light, dark; the choice outlives the page."""
     page.emulate_media(color_scheme="light")
-    page.goto(served.url)
+    page.goto(served.url + "/fabric")
     light = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.locator("#theme").click()
     page.locator("#theme").click()
@@ -101,17 +102,17 @@ def test_hostile_names_are_only_names(page: Page) -> None:
     """Tags and quotes in names of leaves, spines, gangs and reasons are text on every page."""
     source = FileSource("hostile", [Source("hostile", objects=hostile.objects())])
     with Served(source) as served:
-        paths = ["/", "/queue", "/gangs"]
+        paths = ["/", "/fabric", "/queue", "/gangs"]
         page.goto(f"{served.url}/gangs")
         paths += [str(one.get_attribute("href")) for one in page.locator("tbody a").all()]
-        page.goto(served.url)
+        page.goto(served.url + "/fabric")
         paths += [str(one.get_attribute("href")) for one in page.locator(".map .node").all()]
-        assert len(paths) == 7
+        assert len(paths) == 8
         for path in paths:
             page.goto(served.url + path)
             assert page.evaluate("window.hacked") is None
             assert page.locator("main img, main script").count() == 0
-        page.goto(served.url)
+        page.goto(served.url + "/fabric")
         # A map that is drawn anew under the pointer forgets what was pointed at.
         for _ in range(20):
             for node in page.locator(".map .node").all():
@@ -128,7 +129,7 @@ def test_a_change_comes_by_itself_and_moves_nothing(page: Page) -> None:
     with Served() as served:
         served.do(actors.add_nodes(served.cluster, actors.nodes(1, 4, 4)))
         served.do(actors.submit(served.cluster, "ml", actors.gang("g", 1)))
-        page.goto(served.url)
+        page.goto(served.url + "/fabric")
         expect(page.locator("#pulse")).to_have_attribute("data-state", "on")
         node = page.locator(".map .node[aria-label^='n-0-1-2:']")
         expect(node).to_have_attribute("aria-label", re.compile("8 of 8 GPUs free"))
@@ -154,7 +155,7 @@ def test_a_map_that_is_new_is_drawn_anew(page: Page) -> None:
     """Nodes come and one goes: leaves that were not there appear."""
     with Served() as served:
         made = served.do(actors.add_nodes(served.cluster, actors.nodes(1, 2, 2)))
-        page.goto(served.url)
+        page.goto(served.url + "/fabric")
         expect(page.locator("#pulse")).to_have_attribute("data-state", "on")
         expect(page.locator(".leaf")).to_have_count(2)
         more = [actors.node("late", "leaf-9", "spine-0")]
@@ -188,7 +189,8 @@ def test_an_empty_cluster_says_what_to_do(page: Page) -> None:
     """No node, no gang: each page has a sentence instead of nothing."""
     with Served() as served:
         for path, says in (
-            ("/", "fourleaf topology check"),
+            ("/", "No namespace holds GPUs"),
+            ("/fabric", "fourleaf topology check"),
             ("/gangs", "PodGroup, Job or labels"),
             ("/queue", "No gang waits"),
             ("/cycles", "--server"),

@@ -9,6 +9,7 @@ import pytest
 
 from fourleaf.dashboard import service as boards
 from fourleaf.dashboard.cycles import SchedulerCycles
+from fourleaf.dashboard.past.cluster_past import ClusterPast
 from fourleaf.dashboard.service import DashboardService
 from fourleaf.dashboard.sources.snapshot_files import FileSource
 from tests.dashboard.test_queue_plan import Counting
@@ -25,7 +26,9 @@ class Stage:
         self.told = 0
         self.start_times = Searching()
         cycles = SchedulerCycles((), VirtualClock())
-        self.service = DashboardService(source, self.pool, self.start_times, cycles, self._hear)
+        past = ClusterPast(source, VirtualClock())
+        told = self._hear
+        self.service = DashboardService(source, self.pool, self.start_times, cycles, past, told)
 
     def _hear(self) -> None:
         self.told += 1

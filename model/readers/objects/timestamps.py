@@ -9,7 +9,8 @@ from fourleaf.model.readers.objects.manifest import Manifest, part_of
 
 
 @lru_cache(maxsize=4096)
-def _seconds(text: str) -> float | None:
+def seconds_of(text: str) -> float | None:
+    """`text` as the API writes moments, in seconds since the epoch; None where it is none."""
     try:
         moment = datetime.fromisoformat(text)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
@@ -31,7 +32,7 @@ def _moment(manifest: Manifest, section: str, key: str) -> float | None:
     value = part_of(manifest.body, section).get(key)
     if value is None:
         return None
-    seconds = _seconds(value) if isinstance(value, str) else None
+    seconds = seconds_of(value) if isinstance(value, str) else None
     if seconds is None:
         manifest.error(
             f"{section}.{key}",

@@ -29,6 +29,7 @@ def test_it_is_described(served: Served) -> None:
     paths = got(served, "/openapi.json")["paths"]
     routes = {path.removeprefix("/api/v1/"): one for path, one in paths.items()}
     assert set(routes) == {
+        "overview",
         "fabric",
         "node",
         "queue",

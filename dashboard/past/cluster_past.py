@@ -1,0 +1,73 @@
+"""The past of a cluster as a dashboard saw it: looks from time to time, and what they differ in."""
+
+from __future__ import annotations
+
+import structlog
+
+from fourleaf.dashboard.past.bound_at import bound_at
+from fourleaf.dashboard.past.recent_changes import RecentChanges
+from fourleaf.dashboard.sources.source import ClusterMoment, ClusterSource
+from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.simulator.recording.changes import FAILED, SUCCEEDED, Followed
+from fourleaf.simulator.recording.lines import Line, RunLine
+from fourleaf.simulator.recording.look import Look, look_at
+
+LOOK_SECONDS = 5.0
+"""Seconds between two looks."""
+
+_log = structlog.get_logger(__name__)
+
+
+class ClusterPast:
+    """Compares looks at `source` as `fourleaf record` does, and keeps what is new in memory.
+
+    What is not up to date is not looked at.
+    """
+
+    def __init__(self, source: ClusterSource, clock: Clock) -> None:
+        self._source = source
+        self._clock = clock
+        self._followed = Followed()
+        self._last: Look | None = None
+        self._version: int | None = None
+        self.changes = RecentChanges()
+
+    async def run(self) -> None:
+        """Look for ever."""
+        while True:
+            try:
+                self.step()
+            except Exception:  # noqa: BLE001 - one bad look must not end the past for good
+                _log.exception("past_not_looked_at")
+            await self._clock.sleep(LOOK_SECONDS)
+
+    def step(self) -> None:
+        """Look once."""
+        moment = self._source.moment()
+        if moment.unsynced or moment.version == self._version:
+            return
+        self._version = moment.version
+        self._last = look = look_at(moment.snapshot, moment.standing((), True), self._last)
+        ended = {at: _phase(body) for at, body in moment.pods.items()}
+        phases = {at: phase for at, phase in ended.items() if phase in (SUCCEEDED, FAILED)}
+        first = not self._followed.looked
+        self.changes.began(look.at)
+        for line in self._followed.changes(look, phases):
+            told = self._at_first(line, look, moment) if first else line
+            if told is not None:
+                self.changes.note(told, self._followed, look.at)
+            self._followed.take(line)
+
+    def _at_first(self, line: Line, look: Look, moment: ClusterMoment) -> Line | None:
+        """What a line of the first look tells: all nodes are new in it, and all gangs begin."""
+        if not isinstance(line, RunLine):
+            return None
+        key = self._followed.numbers[line.gang]
+        pods = (moment.pods.get((key.namespace, pod)) for pod, _ in look.gangs[key].seats)
+        at = bound_at(pods)
+        return None if at is None else line.model_copy(update={"at": min(at, look.at)})
+
+
+def _phase(body: object) -> str:
+    status = body.get("status") if isinstance(body, dict) else None
+    return str(status.get("phase", "")) if isinstance(status, dict) else ""
