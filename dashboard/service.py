@@ -28,6 +28,7 @@ from fourleaf.dashboard.views.gang import (
 )
 from fourleaf.dashboard.views.gangs import GangsView, gangs_view
 from fourleaf.dashboard.views.marks import Marks
+from fourleaf.dashboard.views.nearest import NearestView, nearest_view
 from fourleaf.dashboard.views.node import NodeView, node_view
 from fourleaf.dashboard.views.overview import OverviewView, overview_view
 from fourleaf.dashboard.views.queue import QueueView, queue_view
@@ -123,6 +124,19 @@ class DashboardService:
             place=place_view(snapshot, place) if place else None,
             why=why_view(waits) if waits else None,
         )
+
+    async def nearest(self, key: GangKey) -> NearestView | None:
+        """What a gang that waits comes closest to, None where no such gang waits.
+
+        Raises `BusyError`.
+        """
+        moment = self.source.moment()
+        if all(one.key != key for one in moment.snapshot.gangs):
+            return None
+        plan = await self._plans.plan(moment)
+        gangs = queue_view(moment, self._start_times.starts(moment), MOST_GANGS, plan).gangs
+        entry = next(one for one in gangs if (one.namespace, one.name) == (key.namespace, key.name))
+        return nearest_view(moment, entry, plan)
 
     async def history(self, key: GangKey) -> HistoryView | None:
         """What is recorded of a gang, None where there is none."""

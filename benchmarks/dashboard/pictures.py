@@ -1,7 +1,8 @@
-"""The pictures of docs/dashboard.md: `python -m benchmarks.dashboard.pictures`."""
+"""The pictures of docs/dashboard.md: `python -m benchmarks.dashboard.pictures [NAME...]`."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,12 +34,12 @@ PICTURES = (
     Picture("dashboard-overview", "/", 64, 1440, 860, "light"),
     Picture(
         "dashboard-fabric",
-        "/fabric",
+        "/fabric?namespace=ml&name=llama-pretrain",
         64,
         1440,
-        760,
+        900,
         "light",
-        ".leaf:nth-child(3) .node:nth-of-type(2)",
+        ".leaf.near .node:nth-of-type(2)",
     ),
     Picture("dashboard-1000", "/fabric", 1000, 1440, 900, "dark"),
     Picture("dashboard-phone", "/queue", 64, 360, 740, "light"),
@@ -46,10 +47,11 @@ PICTURES = (
 
 
 def main() -> None:
-    """Draw them all."""
+    """Draw those that are named, else all."""
+    names = sys.argv[1:] or [one.name for one in PICTURES]
     IMAGES.mkdir(exist_ok=True)
     with sync_playwright() as playwright, chromium(playwright) as browser:
-        for picture in PICTURES:
+        for picture in (one for one in PICTURES if one.name in names):
             print(f"{draw(browser, picture)} bytes: {picture.name}")
 
 

@@ -1,33 +1,46 @@
 // News from the server: patches the map, and fetches other parts anew.
 import { redrawn } from "./map.js";
-import { fetched, parsed, put } from "./part.js";
+import { nearest } from "./nearest.js";
+import { again, fetched, parsed, put } from "./part.js";
 
 const LEAST = 400; // milliseconds between two fetches of a part
 
 /** Follows the news, where the page is of a live cluster; fetches parts that are due by time. */
 export function follow() {
-  const part = document.getElementById("part");
-  const fresh = part ? refresher(part) : () => {};
-  if (part?.dataset.every) {
-    setInterval(() => document.hidden || fresh(), 1000 * Number(part.dataset.every));
+  const parts = [...document.querySelectorAll("[data-part]")].map((part) => ({
+    part,
+    map: "map" in part.dataset,
+    on: (part.dataset.on ?? "").split(" "),
+    fresh: refresher(part),
+  }));
+  for (const { part, fresh } of parts) {
+    if (part.dataset.every) setInterval(() => document.hidden || fresh(), 1000 * Number(part.dataset.every));
   }
   const where = document.getElementById("main").dataset.events;
   if (!where) return;
-  const on = (part?.dataset.on ?? "").split(" ");
-  const map = part && "map" in part.dataset;
   const news = new EventSource(where);
   news.addEventListener("open", () => pulse("on", "live"));
   news.addEventListener("error", () => pulse("off", "reconnecting"));
   news.addEventListener("hello", (event) => {
-    const shown = part?.querySelector("[data-version]")?.dataset.version;
-    if (map && shown !== String(JSON.parse(event.data).version)) fresh();
+    for (const { part, map, fresh } of parts) {
+      const shown = part.querySelector("[data-version]")?.dataset.version;
+      if (map && shown !== String(JSON.parse(event.data).version)) fresh();
+    }
   });
-  news.addEventListener("resync", () => (map || on.includes("changed")) && fresh());
-  news.addEventListener("queue", () => on.includes("queue") && fresh());
+  news.addEventListener("resync", () => {
+    for (const { map, on, fresh } of parts) if (map || on.includes("changed")) fresh();
+  });
+  news.addEventListener("queue", () => {
+    for (const { on, fresh } of parts) if (on.includes("queue")) fresh();
+    again(nearest, true);
+  });
   news.addEventListener("changed", (event) => {
     const said = JSON.parse(event.data);
-    if (map) patch(part, said, fresh);
-    else if (on.includes("changed")) fresh();
+    for (const { part, map, on, fresh } of parts) {
+      if (map) patch(part, said, fresh);
+      else if (on.includes("changed")) fresh();
+    }
+    again(nearest);
   });
   addEventListener("pagehide", () => news.close());
 }
@@ -75,7 +88,7 @@ function refresher(part) {
     }
     busy = true;
     const text = await fetched(part.dataset.part);
-    if (put(part, text)) redrawn();
+    if (put(part, text) && "map" in part.dataset) redrawn();
     await new Promise((done) => setTimeout(done, LEAST));
     busy = false;
     if (due) {

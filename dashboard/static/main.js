@@ -4,9 +4,10 @@ import { finds } from "./find.js";
 import { follow } from "./live.js";
 import { later } from "./part.js";
 import { drawn } from "./map.js";
+import { nearest } from "./nearest.js";
 
 drawn();
-later();
+later(nearest);
 asks();
 finds();
 follow();

@@ -1,4 +1,6 @@
 // The map: one stop for the Tab key, arrows from node to node, and words for what is pointed at.
+import { nearest } from "./nearest.js";
+
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const MOST = 60; // gangs that are listed
 
@@ -30,6 +32,7 @@ export function redrawn(place = document) {
   }
   const stop = map.querySelector('.node:focus, .node[tabindex="0"]') ?? map.querySelector(".node");
   if (stop) stop.tabIndex = 0;
+  nearest();
   clearTimeout(due);
   due = setTimeout(() => {
     keys();

@@ -46,11 +46,22 @@ function same(place, drawn) {
   return here.length === elements.length && here.every((one, at) => one.isEqualNode(elements[at]));
 }
 
-/** What stands under `data-later` is slow, and comes after the page. */
-export function later() {
-  for (const one of document.querySelectorAll("[data-later]")) {
-    fetched(one.dataset.later).then((text) => put(one.querySelector(".later"), text));
+/** What stands under `data-later` is slow, and comes after the page; `drawn` hears of it. */
+export function later(drawn = () => {}) {
+  for (const one of document.querySelectorAll("[data-later]")) slow(one, drawn);
+}
+
+/** Fetches what is slow anew: at once, or where its `data-again` seconds are over. */
+export function again(drawn, now = false) {
+  for (const one of document.querySelectorAll("[data-later][data-again]")) {
+    const age = performance.now() - Number(one.dataset.asked);
+    if (now || age > 1000 * Number(one.dataset.again)) slow(one, drawn);
   }
+}
+
+function slow(one, drawn) {
+  one.dataset.asked = performance.now();
+  fetched(one.dataset.later).then((text) => put(one.querySelector(".later"), text) && drawn());
 }
 
 function path(place, element) {

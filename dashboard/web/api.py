@@ -16,6 +16,7 @@ from fourleaf.dashboard.sources.history import HistoryView
 from fourleaf.dashboard.views.fabric import FabricView
 from fourleaf.dashboard.views.gang import ElsewhereView, GangView
 from fourleaf.dashboard.views.gangs import GangsView
+from fourleaf.dashboard.views.nearest import NearestView
 from fourleaf.dashboard.views.node import NodeView
 from fourleaf.dashboard.views.overview import OverviewView
 from fourleaf.dashboard.views.queue import QueueView
@@ -33,6 +34,11 @@ Document = dict[str, Any]
 def no_gang(key: GangKey) -> Missing:
     """What to raise where no such gang is known."""
     return Missing(f"gang {key}", "It may have ended; /gangs lists all that are there.")
+
+
+def not_waiting(key: GangKey) -> Missing:
+    """What to raise where no such gang waits."""
+    return Missing(f"gang {key} that waits", "It may have started; /gangs lists all.")
 
 
 def no_node(name: str) -> Missing:
@@ -78,6 +84,11 @@ class Api:
         key = GangKey(namespace, name)
         return there(await self._service.elsewhere(key), no_gang(key))
 
+    async def nearest(self, namespace: Space, name: Named) -> NearestView:
+        """What a gang that waits comes closest to on the map, and who holds it."""
+        key = GangKey(namespace, name)
+        return there(await self._service.nearest(key), not_waiting(key))
+
     async def history(self, namespace: Space, name: Named) -> HistoryView:
         """What Leases and events say of a gang."""
         key = GangKey(namespace, name)
@@ -119,6 +130,7 @@ def api(service: DashboardService, hub: Hub, follower: ChangeFeed) -> APIRouter:
     router.add_api_route("/gangs", routes.gangs)
     router.add_api_route("/gang", routes.gang)
     router.add_api_route("/gang/elsewhere", routes.elsewhere)
+    router.add_api_route("/gang/nearest", routes.nearest)
     router.add_api_route("/gang/history", routes.history)
     router.add_api_route("/cycles", routes.cycles)
     router.add_api_route("/what-if", routes.what_if, methods=["POST"])

@@ -12,12 +12,14 @@ from fourleaf.dashboard.previews import DefragQuestion, DrainQuestion
 from fourleaf.dashboard.service import DashboardService
 from fourleaf.dashboard.view import View
 from fourleaf.dashboard.web.answers import there
-from fourleaf.dashboard.web.api import Named, Space, no_gang, no_node
+from fourleaf.dashboard.web.api import Named, Space, no_gang, no_node, not_waiting
 from fourleaf.dashboard.web.templates import Drawing
 from fourleaf.dashboard.what_if import MOST_MANIFEST_CHARACTERS, Question
 from fourleaf.model.gang import GangKey
 
 Part = Annotated[str, Query(max_length=16)]
+MaybeNamed = Named | None
+MaybeSpace = Space | None
 
 
 class Pages:
@@ -35,9 +37,26 @@ class Pages:
         """What to look at first."""
         return self._page(request, "overview", part, view=self._service.overview())
 
-    async def fabric(self, request: Request, part: Part = "") -> HTMLResponse:
-        """The map."""
-        return self._page(request, "fabric", part, view=self._service.fabric())
+    async def fabric(
+        self,
+        request: Request,
+        namespace: MaybeSpace = None,
+        name: MaybeNamed = None,
+        part: Part = "",
+    ) -> HTMLResponse:
+        """The map, with a gang that waits on it where one is named.
+
+        Its part `nearest` is slow, and `strip` has what else waits.
+        """
+        shown = (namespace, name) if namespace and name else None
+        if part == "nearest":
+            key = GangKey(namespace or "", name or "")
+            view = there(await self._service.nearest(key), not_waiting(key))
+            return self._page(request, part, part, view=view)
+        if part == "strip":
+            return self._page(request, part, part, view=self._service.queue(), shown=shown)
+        more = {} if part else {"shown": shown, "queue": self._service.queue()}
+        return self._page(request, "fabric", part, view=self._service.fabric(), **more)
 
     async def node(self, request: Request, name: Named, part: Part = "") -> HTMLResponse:
         """One node."""

@@ -20,6 +20,7 @@ from tests.dashboard.served import Served
 PAGES = (
     "/",
     "/fabric",
+    "/fabric?namespace=ml&name=llama-pretrain",
     "/queue",
     "/gangs",
     "/gang?namespace=ml&name=bert-large",
@@ -83,6 +84,23 @@ def test_pointing_at_a_gang_lights_its_nodes(page: Page, served: Served) -> None
     page.goto(served.url + "/fabric")
     page.locator("#keys a", has_text="ml/bert-large").hover()
     expect(page.locator(".map .b.lit")).to_have_count(4)
+
+
+def test_a_gang_that_waits_lights_what_it_comes_closest_to(page: Page, served: Served) -> None:
+    """From the queue to the map: four leaves are marked, and sam-finetune in them as a holder."""
+    page.goto(served.url + "/queue")
+    page.locator("tr", has_text="ml/llama-pretrain").locator(".seek").click()
+    expect(page).to_have_url(re.compile(r"/fabric\?namespace=ml&name=llama-pretrain$"))
+    expect(page.locator("#nearest")).to_contain_text("planned there before it")
+    near = page.locator(".map .leaf.near")
+    expect(near).to_have_count(4)
+    assert [one.get_attribute("data-key") for one in near.all()] == [
+        f"spine-0/leaf-0{i}" for i in range(4)
+    ]
+    expect(page.locator(".map .b.holds")).to_have_count(1)
+    expect(page.locator(".strip a[aria-current]")).to_contain_text("ml/llama-pretrain")
+    page.locator(".strip a", has_text="none").click()
+    expect(page.locator(".map .leaf.near")).to_have_count(0)
 
 
 def test_the_switch_of_colours_lasts(page: Page, served: Served) -> None:

@@ -36,6 +36,7 @@ def test_it_is_described(served: Served) -> None:
         "gangs",
         "gang",
         "gang/elsewhere",
+        "gang/nearest",
         "gang/history",
         "cycles",
         "what-if",
@@ -64,6 +65,21 @@ def test_a_gang_that_waits_and_why(served: Served) -> None:
     assert view["place"] is None
     assert view["why"]["reason"] == "NoAdjacentLeaves"
     assert view["why"]["near"][0]["needed"] == 4
+
+
+def test_what_a_gang_comes_closest_to(served: Served) -> None:
+    """Leaves 00 to 03 of spine-0: in 02 a gang runs and another is planned, 03 is planned full."""
+    view = got(served, "/gang/nearest?namespace=ml&name=llama-pretrain")
+    near = [(one["keys"], one["free"], one["needed"]) for one in view["near"]]
+    assert near == [([f"spine-0/leaf-0{i}"], free, 4) for i, free in enumerate((4, 4, 2, 0))]
+    holders = {one["name"]: (one["gpus"], one["planned"]) for one in view["holders"]}
+    assert holders["rlhf"] == (32, True)
+    assert holders["sam-finetune"] == (8, False)
+    assert view["goal"] == []
+    assert view["why"]["unblock"][1] == "topology-policy Preferred would place it now"
+    other = got(served, "/gang/nearest?namespace=research&name=rlhf")
+    assert other["goal"] == ["spine-0/leaf-03"]
+    assert got(served, "/gang/nearest?namespace=ml&name=bert-large", 404)["kind"] == "Refusal"
 
 
 def test_what_does_not_exist(served: Served) -> None:
