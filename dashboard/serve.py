@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from pathlib import Path
 
 import structlog
 from prometheus_client import CollectorRegistry
@@ -45,7 +46,7 @@ class DashboardOptions:
     """Where to listen, who may look, and where the scheduler's replicas serve `/cycles`.
 
     `names` are further names of this dashboard, by which browsers may ask for it. `side` is
-    where probes are answered too, and metrics.
+    where probes are answered too, and metrics. `recording` is a folder of `fourleaf record`.
     """
 
     host: str = "127.0.0.1"
@@ -54,6 +55,7 @@ class DashboardOptions:
     servers: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     side: Address | None = None
+    recording: Path | None = None
 
     @property
     def answers_to(self) -> frozenset[str] | None:
@@ -86,7 +88,7 @@ async def serving(
     async with AsyncExitStack() as stack:
         stack.push_async_callback(pool.close)
         stack.push_async_callback(start_times.close)
-        past = ClusterPast(source, clock)
+        past = ClusterPast(source, clock, options.recording)
         service = DashboardService(source, pool, start_times, cycles, past, lambda: hub.send(QUEUE))
         stack.push_async_callback(service.close)
         drawing = Drawing(source.name, source.live)

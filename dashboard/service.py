@@ -32,6 +32,7 @@ from fourleaf.dashboard.views.nearest import NearestView, nearest_view
 from fourleaf.dashboard.views.node import NodeView, node_view
 from fourleaf.dashboard.views.overview import OverviewView, overview_view
 from fourleaf.dashboard.views.queue import QueueView, queue_view
+from fourleaf.dashboard.views.trends import TrendsView, trends_view
 from fourleaf.dashboard.what_if import Question, TriedView, tried
 from fourleaf.model.extensions import ExtensionError, Extensions, load
 from fourleaf.model.gang import GangKey
@@ -72,6 +73,11 @@ class DashboardService:
         queue, heard = self.queue(), self._cycles.heard
         changes = self._past.changes
         return overview_view(self.source.moment(), self.source.live, queue, changes, heard)
+
+    def trends(self, hours: int) -> TrendsView:
+        """Figures over the last `hours`."""
+        now = self.source.moment().snapshot.now
+        return trends_view(now, hours, self._past, self._cycles.heard, self.source.live)
 
     def fabric(self) -> FabricView:
         """The map as it is now."""

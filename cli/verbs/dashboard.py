@@ -56,6 +56,10 @@ def dashboard(
             help="Where a replica of the scheduler tells of its cycles. Repeatable.",
         ),
     ] = None,
+    recording: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Begin with the last day of what `record` wrote there."),
+    ] = None,
     token_file: Annotated[
         Path | None,
         typer.Option(
@@ -108,19 +112,37 @@ def dashboard(
             f"'{host}' can be reached from elsewhere: give --token-file or --auth-header too",
             param_hint="--listen",
         )
-    if snapshot and (context or scheduler_namespace):
-        hint = f"--context or {OPTION}"
+    if snapshot and (context or scheduler_namespace or recording):
+        hint = f"--context, --recording or {OPTION}"
         raise typer.BadParameter("goes with no --snapshot", param_hint=hint)
     allow_more_open_files()
     set_up_logs()
     names = tuple(one.lower() for one in name or ())
     options = DashboardOptions(
-        host, port, access, tuple(server or ()), names, health_address(health_listen)
+        host,
+        port,
+        access,
+        tuple(server or ()),
+        names,
+        health_address(health_listen),
+        None if recording is None else _folder(recording),
     )
     if snapshot:
         asyncio.run(_files(snapshot, moment(now), options))
     else:
         asyncio.run(_live(ClusterAccess(kubeconfig, context, scheduler_namespace), options))
+
+
+def _folder(path: Path) -> Path:
+    """The folder of a recording, which has to hold one."""
+    from fourleaf.simulator.recording.files import files_of
+
+    if not files_of(path):
+        raise typer.BadParameter(
+            f"'{path}' holds no recording; `fourleaf record {path}` begins one",
+            param_hint="--recording",
+        )
+    return path
 
 
 def _access(token_file: Path | None, header: str | None, proxies: list[str] | tuple[()]) -> Access:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+
 import structlog
 
 from fourleaf.dashboard.past.bound_at import bound_at
 from fourleaf.dashboard.past.recent_changes import RecentChanges
+from fourleaf.dashboard.past.recorded_past import recorded_past
+from fourleaf.dashboard.past.usage_samples import UsageSamples
 from fourleaf.dashboard.sources.source import ClusterMoment, ClusterSource
 from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.model.problems import brief
 from fourleaf.simulator.recording.changes import FAILED, SUCCEEDED, Followed
+from fourleaf.simulator.recording.files import BadRecording
 from fourleaf.simulator.recording.lines import Line, RunLine
 from fourleaf.simulator.recording.look import Look, look_at
 
@@ -21,19 +28,24 @@ _log = structlog.get_logger(__name__)
 class ClusterPast:
     """Compares looks at `source` as `fourleaf record` does, and keeps what is new in memory.
 
-    What is not up to date is not looked at.
+    What is not up to date is not looked at. `recording` is a folder of `fourleaf record`, whose
+    last day is read first; `recorded` says how that went, "" where there is none.
     """
 
-    def __init__(self, source: ClusterSource, clock: Clock) -> None:
+    def __init__(self, source: ClusterSource, clock: Clock, recording: Path | None = None) -> None:
+        self._recording = recording
         self._source = source
         self._clock = clock
         self._followed = Followed()
         self._last: Look | None = None
         self._version: int | None = None
         self.changes = RecentChanges()
+        self.samples = UsageSamples()
+        self.recorded = "" if recording is None else "is being read"
 
     async def run(self) -> None:
-        """Look for ever."""
+        """Read the recording, and look for ever."""
+        await self.read()
         while True:
             try:
                 self.step()
@@ -44,7 +56,10 @@ class ClusterPast:
     def step(self) -> None:
         """Look once."""
         moment = self._source.moment()
-        if moment.unsynced or moment.version == self._version:
+        if moment.unsynced:
+            return
+        self.samples.add(moment.snapshot)
+        if moment.version == self._version:
             return
         self._version = moment.version
         self._last = look = look_at(moment.snapshot, moment.standing((), True), self._last)
@@ -57,6 +72,22 @@ class ClusterPast:
             if told is not None:
                 self.changes.note(told, self._followed, look.at)
             self._followed.take(line)
+
+    async def read(self) -> None:
+        """Read the recording, where there is one, and go on from its end."""
+        folder = self._recording
+        if folder is None:
+            return
+        try:
+            found = await asyncio.to_thread(recorded_past, folder, self._clock.wall())
+        except (BadRecording, ValueError) as error:
+            _log.error("recording_unreadable", folder=str(folder), why=str(error))
+            self.recorded = brief(f"cannot be read: {error}")
+            return
+        self.samples.put_before(found.samples)
+        self.recorded = "is read" if found.samples else "holds nothing of the last day"
+        if found.followed.looked:
+            self._followed, self.changes = found.followed, found.changes
 
     def _at_first(self, line: Line, look: Look, moment: ClusterMoment) -> Line | None:
         """What a line of the first look tells: all nodes are new in it, and all gangs begin."""

@@ -20,6 +20,7 @@ from fourleaf.dashboard.views.nearest import NearestView
 from fourleaf.dashboard.views.node import NodeView
 from fourleaf.dashboard.views.overview import OverviewView
 from fourleaf.dashboard.views.queue import QueueView
+from fourleaf.dashboard.views.trends import TrendsView
 from fourleaf.dashboard.web.answers import Missing, there
 from fourleaf.dashboard.what_if import Question, TriedView
 from fourleaf.model.gang import GangKey
@@ -28,6 +29,9 @@ PREFIX = "/api/v1"
 Named = Annotated[str, Query(min_length=1, max_length=253)]
 Space = Annotated[str, Query(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
 """A namespace."""
+Hours = Annotated[int, Query(ge=1, le=24)]
+USUAL_HOURS = 6
+"""Hours of the past that are shown where none are asked for."""
 Document = dict[str, Any]
 
 
@@ -69,6 +73,10 @@ class Api:
     async def queue(self) -> QueueView:
         """The gangs that wait, why, and until when."""
         return self._service.queue()
+
+    async def trends(self, hours: Hours = USUAL_HOURS) -> TrendsView:
+        """GPUs in use, the queue and fragmentation over hours, as far as they are known."""
+        return self._service.trends(hours)
 
     async def gangs(self) -> GangsView:
         """All gangs."""
@@ -127,6 +135,7 @@ def api(service: DashboardService, hub: Hub, follower: ChangeFeed) -> APIRouter:
     router.add_api_route("/fabric", routes.fabric)
     router.add_api_route("/node", routes.node)
     router.add_api_route("/queue", routes.queue)
+    router.add_api_route("/trends", routes.trends)
     router.add_api_route("/gangs", routes.gangs)
     router.add_api_route("/gang", routes.gang)
     router.add_api_route("/gang/elsewhere", routes.elsewhere)

@@ -12,7 +12,15 @@ from fourleaf.dashboard.previews import DefragQuestion, DrainQuestion
 from fourleaf.dashboard.service import DashboardService
 from fourleaf.dashboard.view import View
 from fourleaf.dashboard.web.answers import there
-from fourleaf.dashboard.web.api import Named, Space, no_gang, no_node, not_waiting
+from fourleaf.dashboard.web.api import (
+    USUAL_HOURS,
+    Hours,
+    Named,
+    Space,
+    no_gang,
+    no_node,
+    not_waiting,
+)
 from fourleaf.dashboard.web.templates import Drawing
 from fourleaf.dashboard.what_if import MOST_MANIFEST_CHARACTERS, Question
 from fourleaf.model.gang import GangKey
@@ -35,7 +43,13 @@ class Pages:
 
     async def overview(self, request: Request, part: Part = "") -> HTMLResponse:
         """What to look at first."""
-        return self._page(request, "overview", part, view=self._service.overview())
+        return self._page(
+            request,
+            "overview",
+            part,
+            view=self._service.overview(),
+            trends=self._service.trends(USUAL_HOURS),
+        )
 
     async def fabric(
         self,
@@ -66,6 +80,12 @@ class Pages:
     async def queue(self, request: Request, part: Part = "") -> HTMLResponse:
         """Who waits."""
         return self._page(request, "queue", part, view=self._service.queue())
+
+    async def trends(
+        self, request: Request, hours: Hours = USUAL_HOURS, part: Part = ""
+    ) -> HTMLResponse:
+        """Figures over hours."""
+        return self._page(request, "trends", part, view=self._service.trends(hours))
 
     async def gangs(self, request: Request, part: Part = "") -> HTMLResponse:
         """All gangs."""
@@ -125,6 +145,7 @@ def pages(service: DashboardService, drawing: Drawing) -> APIRouter:
         "/queue": routes.queue,
         "/gangs": routes.gangs,
         "/gang": routes.gang,
+        "/trends": routes.trends,
         "/cycles": routes.cycles,
         "/what-if": routes.what_if,
         "/previews": routes.previews,

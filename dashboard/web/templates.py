@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from fourleaf.dashboard.cycles import MOST_CYCLES_SHOWN
 from fourleaf.dashboard.views.fabric import STATES, LeafCell, key_of, words
+from fourleaf.dashboard.views.trends import HOURS, polylines
 from fourleaf.model.problems import brief
 from fourleaf.model.reasons.text import counted
 
@@ -57,7 +58,7 @@ class Drawing:
             cluster=cluster, live=live, states=STATES, url=url, size_of=size_of, key_of=key_of
         )
         self._templates.globals.update(words=words, most_cycles=MOST_CYCLES_SHOWN)
-        self._templates.globals.update(changes=CHANGE_WORDS)
+        self._templates.globals.update(changes=CHANGE_WORDS, trend_hours=HOURS, polylines=polylines)
         self._templates.filters.update(duration=duration, clock=clock, count=counted, gib=gib)
         self._templates.filters.update(hour=hour, brief=brief)
         self._leaf = self._templates.get_template("parts/leaf.html")

@@ -23,6 +23,7 @@ PAGES = (
     "/fabric?namespace=ml&name=llama-pretrain",
     "/queue",
     "/gangs",
+    "/trends?hours=24",
     "/gang?namespace=ml&name=bert-large",
     "/gang?namespace=ml&name=llama-pretrain",
     "/node?name=gpu-16",

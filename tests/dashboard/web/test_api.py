@@ -33,6 +33,7 @@ def test_it_is_described(served: Served) -> None:
         "fabric",
         "node",
         "queue",
+        "trends",
         "gangs",
         "gang",
         "gang/elsewhere",
