@@ -36,6 +36,7 @@ from fourleaf.k8s_bridge.reporting.events.relocations import (
     what_was_evicted,
     what_was_relocated,
 )
+from fourleaf.k8s_bridge.reporting.events.scheduler_asked import as_scheduler_asked
 from fourleaf.k8s_bridge.reporting.events.unreadable_records import what_is_sealed
 from fourleaf.k8s_bridge.reporting.fabric_usage import fabric_usage
 from fourleaf.k8s_bridge.reporting.first_seen import FirstSeen
@@ -369,18 +370,19 @@ class Reporter:
         self._note_behind()
 
     def _record(self, outgoing: Iterable[Outgoing]) -> None:
-        """Have these written, without names of other namespaces where the config hides them."""
-        if self._scheduler.config.state.config.spec.messages.other_namespaces == "named":
-            self.recorder.record(outgoing)
-            return
+        """Have these written some time soon."""
         self.recorder.record(
-            self._without_others(one) if isinstance(one, Event) else one for one in outgoing
+            self._as_read(one) if isinstance(one, Event) else one for one in outgoing
         )
 
-    def _without_others(self, event: Event) -> Event:
-        namespaces = self._facts.namespaces if self._facts else ()
-        note = without_others(event.note, event.regarding.namespace, namespaces)
-        return replace(event, note=note)
+    def _as_read(self, event: Event) -> Event:
+        """`event` in the name that its pod asked for; it names others where the config says so."""
+        if self._scheduler.config.state.config.spec.messages.other_namespaces != "named":
+            namespaces = self._facts.namespaces if self._facts else ()
+            note = without_others(event.note, event.regarding.namespace, namespaces)
+            event = replace(event, note=note)
+        cache = self._scheduler.cache
+        return as_scheduler_asked(event, cache.objects, cache.config.spec.scheduler_names)
 
     def _report_fabric(self, problems: Iterable[Problem]) -> None:
         before, self._doubts = self._doubts, fabric_doubts(problems)

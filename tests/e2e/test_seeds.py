@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from itertools import combinations
+from itertools import combinations, compress
 from pathlib import Path
 from typing import Any
 
@@ -282,6 +282,16 @@ def test_the_claim_of_four_linked_devices(api: Api, space: str) -> None:
     (found,) = granted(api, space, 1)
     assert found == (LINKED, [2, 3, 4, 5])
     _check_claim(api, space, "training-gpus", "trainer", *found)
+    eventually(lambda: _lines_of_events(api, space, "gpu-scheduler"), "grep finds its events")
+
+
+def _lines_of_events(api: Api, space: str, name: str) -> list[str]:
+    """What `kubectl get events | grep NAME` prints: columns that it shows without `-o wide`."""
+    path = f"/api/v1/namespaces/{space}/events"
+    table = api.request("GET", path, accept="application/json;as=Table;v=v1;g=meta.k8s.io")
+    shown = [not one["priority"] for one in table["columnDefinitions"]]
+    lines = [" ".join(map(str, compress(row["cells"], shown))) for row in table["rows"]]
+    return [line for line in lines if name in line]
 
 
 def _check_claim(api: Api, space: str, name: str, pod: str, node: str, devices: list[int]) -> None:

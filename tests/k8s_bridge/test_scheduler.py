@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -164,6 +165,27 @@ async def test_a_gang_waits_and_says_why_until_there_is_room(bench: Bench) -> No
     bench.kubelets.finish(TEAM, [f"first-{i}" for i in range(16)])
     await bench.clock.advance(5)
     assert {"second-0", "second-1"} <= set(await bench.places())
+
+
+async def test_events_are_found_by_the_scheduler_that_a_pod_asked_for(bench: Bench) -> None:
+    """By `-o wide`, which shows the controller, and by the note, which is shown without it.
+
+    A name that is our own, and events about no pod, stay as they are.
+    """
+    await bench.start()
+    older = [*gang("older", 16), *gang("late", 2)]
+    for body in older:
+        body["spec"]["schedulerName"] = "gpu-scheduler"
+    await submit(bench.cluster, TEAM, [*older, *gang("ours", 1)])
+    await bench.clock.advance(3)
+    by, notes = defaultdict[str, set[str]](set), list[str]()
+    for event in (await bench.cluster.list(EVENTS)).items:
+        about = str(event["regarding"]["name"]).partition("-")[0]
+        by[about].add(event["reportingController"])
+        notes += [event["note"]] if about in ("older", "late") else []
+    own = {"topology-aware-scheduler"}
+    assert by == {"older": {"gpu-scheduler"}, "late": {"gpu-scheduler"}, "ours": own}
+    assert all(note.startswith("gpu-scheduler: ") for note in notes)
 
 
 async def test_half_a_gang_waits_for_the_other_half(bench: Bench) -> None:

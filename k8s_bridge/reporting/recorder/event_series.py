@@ -111,7 +111,7 @@ def event_body(
             "namespace": about.namespace or "default",
         },
         "eventTime": microsecond(now),
-        "reportingController": controller,
+        "reportingController": event.controller or controller,
         "reportingInstance": instance,
         "action": event.action,
         "reason": event.reason,

@@ -45,7 +45,10 @@ class StatusPatch:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event. Those of one `key` are one series, whatever their notes."""
+    """An event. Those of one `key` are one series, whatever their notes.
+
+    `controller` is in whose name it is reported; empty is the recorder's own.
+    """
 
     regarding: Regarding
     reason: str
@@ -53,6 +56,7 @@ class Event:
     action: str
     topic: str = ""
     warning: bool = False
+    controller: str = ""
 
     @property
     def key(self) -> tuple[Regarding, str, str, str]:
