@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
@@ -12,6 +10,7 @@ import structlog
 
 from fourleaf.agent.readings import DeviceReader, Fault, Reading
 from fourleaf.k8s_bridge.runtime.api_text import clipped
+from fourleaf.k8s_bridge.runtime.concurrency import in_thread
 
 UNKNOWN = "unknown"
 READING_SECONDS = 30.0
@@ -40,29 +39,12 @@ class TimedCall(Generic[_Answer]):
     async def answer(self, otherwise: _Answer) -> _Answer:
         """What the work gives, `otherwise` where it does not in time."""
         if self._pending is None:
-            self._pending = self._begin()
+            self._pending = in_thread(self._work, "devices")
         done, _ = await asyncio.wait({self._pending}, timeout=self._patience)
         if not done:
             return otherwise
         self._pending = None
         return done.pop().result()
-
-    def _begin(self) -> asyncio.Future[_Answer]:
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[_Answer] = loop.create_future()
-
-        def settle(given: _Answer) -> None:
-            if not answer.done():
-                answer.set_result(given)
-
-        def work() -> None:
-            given = self._work()
-            # The process may be ending, and this is not waited for any more.
-            with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(settle, given)
-
-        threading.Thread(target=work, name="devices", daemon=True).start()
-        return answer
 
 
 class PatientReader:

@@ -6,7 +6,7 @@ import asyncio
 import os
 import secrets
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -34,6 +34,7 @@ from fourleaf.k8s_bridge.ledger.epoch import Fenced
 from fourleaf.k8s_bridge.ledger.format_usage import LedgerUse, ledger_use
 from fourleaf.k8s_bridge.ledger.formats.codec import KNOWN
 from fourleaf.k8s_bridge.ledger.names import LEADER
+from fourleaf.k8s_bridge.ledger.plugins.binding_plugins import BindingPlugins
 from fourleaf.k8s_bridge.ledger.record_store import Formats
 from fourleaf.k8s_bridge.ledger.state_lease import StateLease
 from fourleaf.k8s_bridge.node_health.heartbeats import HeartbeatInformer
@@ -48,6 +49,7 @@ from fourleaf.k8s_bridge.scheduling.cycle import Solve
 from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
 from fourleaf.k8s_bridge.wiring import Wiring
 from fourleaf.model.config.spec import SchedulerConfig
+from fourleaf.model.extensions import BindingPlugin
 
 DryRunMode = Literal["always", "never", "auto"]
 """When gangs are tried out; `auto`: where an admission webhook covers bindings."""
@@ -83,7 +85,8 @@ class SchedulerOptions:
 class Scheduler:
     """Runs until cancelled. `solve` plans; `reporter` makes the observer of all that happens.
 
-    `planner` plans for gangs that stand; without one, they are left to themselves.
+    `planner` plans for gangs that stand; without one, they are left to themselves. `plugins` take
+    their steps before and after bindings.
     """
 
     def __init__(
@@ -95,6 +98,7 @@ class Scheduler:
         reporter: Callable[[SchedulerState], Reporter],
         planner: Planner | None = None,
         prober: Prober | None = None,
+        plugins: Sequence[BindingPlugin] = (),
     ) -> None:
         self.options = options
         self.clock = clock
@@ -108,6 +112,7 @@ class Scheduler:
         self.informers = Informers(cluster, clock, self._selections(), self._on_change)
         self.heartbeats = HeartbeatInformer(cluster, clock)
         self._planner = planner
+        self._plugins = plugins
         self._prober = prober or TcpProber()
         self.leading = False
         self._term: Leader | None = None
@@ -214,6 +219,7 @@ class Scheduler:
             heartbeats=self.heartbeats.heartbeats,
             prober=self._prober,
             formats=Formats(self.options.formats, lambda: self.cache.config.spec.ledger.format),
+            plugins=self._binding_plugins,
             planner=self._planner,
             asked_at=lambda: self.config.state.asked,
             solver_time=self._solve_time,
@@ -229,6 +235,9 @@ class Scheduler:
         finally:
             following.cancel()
             await asyncio.gather(following, return_exceptions=True)
+
+    def _binding_plugins(self, epoch: int) -> BindingPlugins:
+        return BindingPlugins(self._plugins, self.clock, epoch, self.gate.check)
 
     def _dry_run(self) -> DryRun:
         mode = self.options.dry_run

@@ -10,10 +10,11 @@ from typing import Protocol
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
 from fourleaf.k8s_bridge.ledger.binding import Binder
-from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials
+from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, Spawn
 from fourleaf.k8s_bridge.ledger.commit import Committer
 from fourleaf.k8s_bridge.ledger.dry_run import DryRun
 from fourleaf.k8s_bridge.ledger.ledger import Commit, Ledger
+from fourleaf.k8s_bridge.ledger.plugins.binding_plugins import BindingPlugins
 from fourleaf.k8s_bridge.ledger.reconciler import Reconciler
 from fourleaf.k8s_bridge.ledger.record_store import Formats, Records
 from fourleaf.k8s_bridge.ledger.records import Member
@@ -44,6 +45,9 @@ class Observer(CycleObserver, RelocationObserver, Protocol):
     def bound(self, commit: Commit, member: Member) -> None:
         """A member stands on its node."""
 
+    def plugins_said(self, commit: Commit, said: str) -> None:
+        """A binding plugin has something to say of a gang that is bound."""
+
     def rolled_back(self, commit: Commit, why: str) -> None:
         """A commit goes back."""
 
@@ -62,11 +66,22 @@ class Outcomes:
     took: Callable[[Body], None]
     took_claim: Callable[[Body], None]
     patience: VolumePatience
+    plugins: BindingPlugins
+    spawn: Spawn
 
     def bound(self, commit: Commit, member: Member) -> None:
         """A member stands on its node."""
         self.cache.bound(member)
         self.observer.bound(commit, member)
+
+    def all_bound(self, commit: Commit, members: tuple[Member, ...]) -> None:
+        """A gang is bound, of which plugins are told beside all else."""
+        if self.plugins.hear:
+            self.spawn(self._tell_plugins(commit, members))
+
+    async def _tell_plugins(self, commit: Commit, members: tuple[Member, ...]) -> None:
+        for said in await self.plugins.bound(commit.gang, members):
+            self.observer.plugins_said(commit, said)
 
     def rolled_back(self, commit: Commit, why: str) -> None:
         """A commit goes back; what made it impossible may do so again."""
@@ -92,7 +107,7 @@ class Parts:
 class Wiring:
     """What the parts of a term are made of. `cluster` is gated.
 
-    Without a `planner`, gangs that run are left where they are.
+    `plugins` makes those of an epoch. Without a `planner`, gangs that run are left where they are.
     """
 
     cluster: Cluster
@@ -105,6 +120,7 @@ class Wiring:
     heartbeats: Heartbeats
     prober: Prober
     formats: Formats
+    plugins: Callable[[int], BindingPlugins]
     planner: Planner | None = None
     asked_at: Callable[[], str] | None = None
     solver_time: SolveTime = field(default_factory=SolveTime)
@@ -119,7 +135,8 @@ class Wiring:
         """List every part that runs in a term, and how they are joined."""
         cluster, cache, clock = self.cluster, self.cache, self.clock
         backoff, patience = ApiBackoff(clock), VolumePatience()
-        trials = BindingTrials(self.dry_run, clock, tasks.create_task, cache.changed.set)
+        plugins = self.plugins(epoch)
+        trials = BindingTrials(self.dry_run, clock, tasks.create_task, cache.changed.set, plugins)
         reconciler = Reconciler(
             cluster,
             records,
@@ -136,6 +153,8 @@ class Wiring:
                 cache.took,
                 cache.took_claim,
                 patience,
+                plugins,
+                tasks.create_task,
             ),
             tasks.create_task,
         )

@@ -1,4 +1,4 @@
-"""Custom rules and terms, plugged in by entry points."""
+"""Custom rules, terms and steps of bindings, plugged in by entry points."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import Any, Protocol
 
 from fourleaf.model.config.spec import BUILT_IN_TERMS
 from fourleaf.model.fabric import Leaf
-from fourleaf.model.gang import Gang, Role
+from fourleaf.model.gang import Gang, GangKey, Role
 from fourleaf.model.node import Node
 from fourleaf.model.problems import shown
 from fourleaf.model.resources import Resources
 
 RULES_GROUP = "fourleaf.rules"
 TERMS_GROUP = "fourleaf.terms"
+BINDINGS_GROUP = "fourleaf.bindings"
 MOST_POINTS = 1000
 
 
@@ -57,6 +58,46 @@ class LeafTerm(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class PodBinding:
+    """A pod, by name and UID, the node that it goes to, and the numbers of its GPUs there.
+
+    GPUs that it has by ResourceClaims have no numbers.
+    """
+
+    name: str
+    uid: str
+    node: str
+    devices: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GangBinding:
+    """Pods of one gang that are bound together: all that are not bound yet.
+
+    `epoch` is that of the leader, and grows from one to the next: what is written with it can be
+    told from what a leader writes that has been replaced.
+    """
+
+    gang: GangKey
+    pods: tuple[PodBinding, ...]
+    epoch: int
+
+
+class BindingPlugin(Protocol):
+    """Steps of one's own before a gang is bound, after it, or both: it may lack either method."""
+
+    @property
+    def name(self) -> str:
+        """What reasons and events call it."""
+
+    def before(self, binding: GangBinding) -> str | None:
+        """Why these pods are not to be bound, None where they may be."""
+
+    def after(self, binding: GangBinding) -> str | None:
+        """Take note that they are; what is to be told of it, None for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
 class Extensions:
     """The custom rules and terms in force.
 
@@ -73,7 +114,7 @@ NO_EXTENSIONS = Extensions()
 
 
 class ExtensionError(Exception):
-    """An installed package offers no proper rule or term, or one that fails. Says which."""
+    """An installed package offers what is none of these, or one that fails. Says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +197,14 @@ def load() -> Extensions:
     return Extensions(rules, tuple(node_terms), tuple(leaf_terms))
 
 
+def load_bindings() -> tuple[BindingPlugin, ...]:
+    """Load what installed packages offer under `fourleaf.bindings`, by name.
+
+    Raises `ExtensionError` as `load` does.
+    """
+    return tuple(plugin for _, plugin in _offered(BINDINGS_GROUP, "before", "after"))
+
+
 def unknown_weights(weights: Iterable[str], extensions: Extensions) -> list[str]:
     """The names in `scoringWeights` that are no term: neither built in nor of a package."""
     known = {*BUILT_IN_TERMS}
@@ -164,8 +213,8 @@ def unknown_weights(weights: Iterable[str], extensions: Extensions) -> list[str]
     return sorted(set(weights) - known)
 
 
-def _offered(group: str, method: str) -> Iterator[tuple[str, Any]]:
-    """Every object under `group` with its entry point, by name, once it is known to be proper."""
+def _offered(group: str, *methods: str) -> Iterator[tuple[str, Any]]:
+    """Every object under `group` that has any of `methods`, with its entry point, by name."""
     for entry in sorted(entry_points(group=group), key=lambda entry: entry.name):
         title = f"{group}: {entry.name}"
         try:
@@ -173,10 +222,10 @@ def _offered(group: str, method: str) -> Iterator[tuple[str, Any]]:
             thing = thing() if isclass(thing) else thing
         except Exception as wrong:
             raise ExtensionError(f"{title} cannot be loaded: {wrong}") from wrong
-        if not isinstance(getattr(thing, "name", None), str) or not callable(
-            getattr(thing, method, None)
-        ):
-            raise ExtensionError(f"{title} needs a name and a method {method}()")
+        able = any(callable(getattr(thing, method, None)) for method in methods)
+        if not isinstance(getattr(thing, "name", None), str) or not able:
+            wanted = " or ".join(f"{method}()" for method in methods)
+            raise ExtensionError(f"{title} needs a name and a method {wanted}")
         if not isinstance(thing, Hashable):
             raise ExtensionError(f"{title} is not hashable; a frozen dataclass is")
         yield title, thing

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fourleaf.k8s_bridge.reporting.traces import Traces
     from fourleaf.k8s_bridge.runtime.http.pages import Address
     from fourleaf.k8s_bridge.scheduler import SchedulerOptions
+    from fourleaf.model.extensions import BindingPlugin
     from fourleaf.solver.process.client import SolverClient
 
 
@@ -39,7 +40,7 @@ class DryRunMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Where a scheduler connects, listens and keeps its audit lines."""
+    """Where a scheduler connects, listens and keeps its audit lines, and the plugins."""
 
     kubeconfig: str | None
     context: str | None
@@ -48,6 +49,7 @@ class RunOptions:
     audit: str | None
     traces: bool
     health: Address | None
+    plugins: tuple[BindingPlugin, ...] = ()
 
 
 def run(
@@ -87,8 +89,16 @@ def run(
 
     Exit code: 0 stopped by a signal, 2 the cluster cannot be reached with these credentials.
     """
+    from fourleaf.model.extensions import load_bindings
+
     setting = RunOptions(
-        kubeconfig, context, *address(listen), audit, traces, health_address(health_listen)
+        kubeconfig,
+        context,
+        *address(listen),
+        audit,
+        traces,
+        health_address(health_listen),
+        load_bindings(),
     )
     with solver() as client:
         from fourleaf.k8s_bridge.election.election import Timing
@@ -145,7 +155,10 @@ async def _run(
         def reporter(scheduler: SchedulerState) -> Reporter:
             return Reporter(scheduler, metrics, audit, cluster.traffic.requests, traces)
 
-        scheduler = Scheduler(cluster, clock, solver.plan, options, reporter, planner=solver)
+        plugins = setting.plugins
+        scheduler = Scheduler(
+            cluster, clock, solver.plan, options, reporter, planner=solver, plugins=plugins
+        )
         address = Address(setting.host, setting.port)
         server = StateServer(scheduler.reporter, metrics.registry, address)
         probes = ProbeServer(scheduler.reporter, setting.health) if setting.health else None

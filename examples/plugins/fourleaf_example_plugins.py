@@ -1,10 +1,11 @@
-"""A rule and two terms of one's own: copy this file, change it, install it beside Fourleaf."""
+"""A rule, two terms and a step of one's own: copy this file, change it, install it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from fourleaf.plugins import Gang, Leaf, Node, Resources, Role
+from fourleaf.plugins import Gang, GangBinding, Leaf, Node, Resources, Role
 
 WINDOW = "example.com/maintenance"
 TEMPERATURE = "example.com/inlet-celsius"
@@ -52,3 +53,15 @@ class SmallLeaves:
     def value(self, gang: Gang, leaf: Leaf, gpus: int) -> int:
         """The term for the pods of the gang in the leaf, 0..1000."""
         return 1000 // max(1, len(leaf.nodes))
+
+
+@dataclass(frozen=True)
+class Pause:
+    """Lets no gang start while a file is there, whose text says why."""
+
+    name: str = "pause"
+    path: Path = Path("/run/fourleaf/pause")
+
+    def before(self, binding: GangBinding) -> str | None:
+        """What the file says, None where there is none."""
+        return self.path.read_text() if self.path.exists() else None

@@ -1,4 +1,4 @@
-"""Trials of bindings: dry runs of whole gangs, which go on by themselves where the API is slow.
+"""Trials of bindings: dry runs of whole gangs and what plugins say, which go on by themselves.
 
 A webhook that lets one gang's dry run hang would else keep every other gang waiting with it.
 """
@@ -14,6 +14,7 @@ import structlog
 
 from fourleaf.k8s_bridge.ledger.dry_run import DryRun, Unanswered
 from fourleaf.k8s_bridge.ledger.ledger import Commit
+from fourleaf.k8s_bridge.ledger.plugins.binding_plugins import BindingPlugins
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.gang import GangKey
@@ -33,7 +34,7 @@ Places = frozenset[tuple[str, str]]
 
 
 class StillAsked(Exception):
-    """The API has not answered yet; the gang's next trial gets what it says."""
+    """There is no answer yet; the gang's next trial gets it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -74,6 +75,7 @@ class BindingTrials:
     clock: Clock
     spawn: Spawn
     answered: Callable[[], None]
+    plugins: BindingPlugins | None = None
     _trials: dict[GangKey, _Trial] = field(default_factory=dict)
     _failed: dict[GangKey, _Failed] = field(default_factory=dict)
 
@@ -88,7 +90,7 @@ class BindingTrials:
             self._failed[commit.gang] = _Failed(pods, why, self.clock.monotonic())
 
     def pending(self) -> dict[GangKey, str]:
-        """The gangs that the API has not answered about, and why it refused them last, or ""."""
+        """The gangs about which there is no answer yet, and why they were refused last, or ""."""
         return {gang: one.before for gang, one in self._trials.items() if not one.done.is_set()}
 
     async def refusal(self, gang: GangKey, members: Sequence[Member], ask: bool = False) -> str:
@@ -107,18 +109,22 @@ class BindingTrials:
             return f"it was refused in spite of a dry run: {failed.why}"
         trial = self._trials.get(gang)
         if trial is None or (trial.done.is_set() and not self._counts(trial, places, ask)):
-            if not self.dry_run.is_due(ask):
+            if not self._is_due(ask):
                 return ""
             patience = 0.0 if trial is not None and trial.silent else TRIAL_PATIENCE_SECONDS
             # Silence leaves what was refused before; an answer replaces it.
             before = "" if trial is None else trial.before if trial.silent else trial.refusal
             trial = self._trials[gang] = _Trial(places, before)
-            await self._wait(self.spawn(self._run(trial, members, ask)), patience)
+            await self._wait(self.spawn(self._run(trial, gang, members, ask)), patience)
             trial.is_late = not trial.done.is_set()
         if trial.silent or not trial.done.is_set():
             raise StillAsked(_still(gang))
         trial.used = True
         return trial.refusal
+
+    def _is_due(self, ask: bool) -> bool:
+        plugins = self.plugins
+        return self.dry_run.is_due(ask) or (plugins is not None and plugins.may_refuse)
 
     def _counts(self, trial: _Trial, places: Places, ask: bool) -> bool:
         """Whether an answer is about these pods, and where others would go for them, these nodes.
@@ -137,9 +143,13 @@ class BindingTrials:
         finally:
             timer.cancel()
 
-    async def _run(self, trial: _Trial, members: Sequence[Member], ask: bool) -> None:
+    async def _run(
+        self, trial: _Trial, gang: GangKey, members: Sequence[Member], ask: bool
+    ) -> None:
         try:
             trial.refusal = await self.dry_run.refusal(members, ask)
+            if not trial.refusal and self.plugins is not None:
+                trial.refusal = await self.plugins.refusal(gang, members)
         except Unanswered as error:
             trial.silent = True
             structlog.get_logger(__name__).warning("dry_run_unanswered", why=str(error))
@@ -162,4 +172,4 @@ def _pods(places: Places) -> set[str]:
 
 
 def _still(gang: GangKey) -> str:
-    return f"the API has not answered yet whether it would bind the pods of gang {gang}"
+    return f"there is no answer yet whether the pods of gang {gang} may be bound"

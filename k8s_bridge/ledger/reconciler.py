@@ -51,6 +51,9 @@ class CommitObserver(Protocol):
     def bound(self, commit: Commit, member: Member) -> None:
         """The member stands on its node."""
 
+    def all_bound(self, commit: Commit, members: tuple[Member, ...]) -> None:
+        """All of these stand on their nodes, and with them the whole commit."""
+
     def rolled_back(self, commit: Commit, why: str) -> None:
         """The commit can go forward no more."""
 
@@ -238,6 +241,8 @@ class Reconciler:
             if answer.result is Bound.IMPOSSIBLE:
                 await self._give_up(commit.name, answer.why)
                 return
+        if all(answer.result is Bound.BOUND for answer in answers):
+            self.observer.all_bound(commit, members)
 
     async def _provision(self, commit: Commit, member: Member) -> BindingResult | None:
         return await self.binder.provision(commit.name, member, self._standing(commit))

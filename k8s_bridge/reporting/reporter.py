@@ -198,6 +198,13 @@ class Reporter:
         self._record([Event(pod, "GangRolledBack", note, "Binding", warning=True)])
 
     @guarded
+    def plugins_said(self, commit: Commit, said: str) -> None:
+        """A binding plugin has something to say of a gang that is bound."""
+        self._log.warning("binding_plugin", gang=str(commit.gang), said=said)
+        pod = Regarding.pod(commit.members[0].pod)
+        self._record([Event(pod, "BindingPlugin", clipped(said), "Binding", warning=True)])
+
+    @guarded
     def judged(self, node: str, judgement: Judgement) -> None:
         """A node is dead, is heard again, or is well again."""
         self._record(what_was_judged(node, judgement, self._scheduler.cache.objects))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Collection, Coroutine, Iterable
+import contextlib
+import threading
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
 from typing import Any, TypeVar
 
 _Result = TypeVar("_Result")
@@ -32,3 +34,29 @@ async def patiently(
     finally:
         done.cancel()
         timer.cancel()
+
+
+def in_thread(
+    work: Callable[[], _Result], name: str, ended: Callable[[], None] | None = None
+) -> asyncio.Future[_Result]:
+    """What `work`, which raises nothing, gives in a thread that keeps no process from ending.
+
+    `ended` is called on the loop once it has given that, even where it is awaited no more.
+    """
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[_Result] = loop.create_future()
+
+    def settle(given: _Result) -> None:
+        if ended is not None:
+            ended()
+        if not answer.done():
+            answer.set_result(given)
+
+    def run() -> None:
+        given = work()
+        # The process may be ending, and this is not waited for any more.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(settle, given)
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+    return answer

@@ -126,9 +126,9 @@ def cause(reason: Reason) -> str:  # noqa: C901 - one arm per kind of reason
             text = "members that run already stand where no legal location can include them"
             return _with(text, detail)
         case ReasonKind.REFUSED:
-            return _with("the API refused to bind it", detail)
+            return _with("its binding was refused", detail)
         case ReasonKind.UNANSWERED:
-            return _with("the API has not answered yet whether it may be bound", detail)
+            return _with("there is no answer yet whether it may be bound", detail)
         case ReasonKind.PLACES_KEPT:
             return detail or "places are kept for its members until they have come"
         case ReasonKind.RECORD_UNREADABLE:

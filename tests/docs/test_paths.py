@@ -14,7 +14,7 @@ TOPS = "|".join((*ROOMS, "fourleaf", "tests", "docs", "deploy", "examples", "ben
 PATH = re.compile(rf"(?<![\w./:-])(?:{TOPS})/[\w./-]*")
 MODULE = re.compile(r"(?<![\w./-])fourleaf(?:\.[a-z]\w*)+(?![\w-]*[/:@])")
 PLACEHOLDER = re.compile(r"\b[A-Z]{2,}\b")
-NO_MODULES = frozenset({"fourleaf.rules", "fourleaf.terms", "fourleaf.yaml"})
+NO_MODULES = frozenset({"fourleaf.bindings", "fourleaf.rules", "fourleaf.terms", "fourleaf.yaml"})
 """Groups of entry points and a file, which look like modules."""
 READERS_OWN = frozenset({"examples/device-map.yaml"})
 """Ends of URLs and of folders that a reader has elsewhere."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
@@ -33,7 +33,7 @@ from fourleaf.k8s_bridge.reporting.reporter import Reporter
 from fourleaf.k8s_bridge.runtime import logs
 from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
 from fourleaf.model.config.spec import CONFIG_MAP
-from fourleaf.model.extensions import Extensions
+from fourleaf.model.extensions import BindingPlugin, Extensions, GangBinding
 from fourleaf.model.plan import Plan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.batch.greedy import greedy_plan
@@ -61,13 +61,22 @@ class Bench:
         self.tasks: list[asyncio.Task[Any]] = [asyncio.ensure_future(self.kubelets.run())]
 
     async def start(
-        self, name: str = "a", solve: Any = greedy, client: MemoryCluster | None = None
+        self,
+        name: str = "a",
+        solve: Any = greedy,
+        client: MemoryCluster | None = None,
+        plugins: Sequence[BindingPlugin] = (),
     ) -> Scheduler:
         """Start a scheduler, and let it take the lead where that is free."""
         options = SchedulerOptions(identity=name, dry_run="never")
         client = client or self.cluster.client(name)
         scheduler = Scheduler(
-            client, self.clock, solve, options, lambda one: Reporter(one, self.metrics, self.audit)
+            client,
+            self.clock,
+            solve,
+            options,
+            lambda one: Reporter(one, self.metrics, self.audit),
+            plugins=plugins,
         )
         self.tasks.append(asyncio.ensure_future(scheduler.run()))
         await self.clock.advance(1)
@@ -186,6 +195,55 @@ async def test_events_are_found_by_the_scheduler_that_a_pod_asked_for(bench: Ben
     own = {"topology-aware-scheduler"}
     assert by == {"older": {"gpu-scheduler"}, "late": {"gpu-scheduler"}, "ours": own}
     assert all(note.startswith("gpu-scheduler: ") for note in notes)
+
+
+class Steps:
+    """A binding plugin: `bad` gangs go wrong before, all after; what it was told, in order."""
+
+    name = "steps"
+
+    def __init__(self) -> None:
+        self.bad = {"bad"}
+        self.told: list[tuple[str, str, int]] = []
+
+    def before(self, binding: GangBinding) -> str | None:
+        """Raise for what is bad."""
+        self.told.append(("before", binding.gang.name, len(binding.pods)))
+        if binding.gang.name in self.bad:
+            raise ValueError("not this one")
+        return None
+
+    def after(self, binding: GangBinding) -> str | None:
+        """Say that it is done."""
+        self.told.append(("after", binding.gang.name, len(binding.pods)))
+        return "done"
+
+
+async def test_steps_of_a_plugin_stand_before_and_after_the_bindings(bench: Bench) -> None:
+    """A step that goes wrong keeps its own gang waiting, with the reason, until it does not."""
+    steps = Steps()
+    await bench.start(plugins=[steps])
+    await submit(bench.cluster, TEAM, [*gang("good", 4), *gang("bad", 2)])
+
+    async def until(placed: set[str]) -> None:
+        for _ in range(200):
+            await bench.clock.advance(0.2)
+            # Threads run in the time of the machine.
+            await asyncio.sleep(0.002)
+            if {name.partition("-")[0] for name in await bench.places()} == placed:
+                return
+
+    await until({"good"})
+    assert {("before", "good", 4), ("before", "bad", 2), ("after", "good", 4)} <= set(steps.told)
+    await bench.clock.advance(3)
+    assert "binding plugin steps: raised ValueError: not this one" in await bench.condition("bad-0")
+    events = (await bench.cluster.list(EVENTS)).items
+    assert ("good-0", "binding plugin steps: done") in {
+        (event["regarding"]["name"], event["note"]) for event in events
+    }
+    steps.bad.clear()
+    await until({"good", "bad"})
+    assert ("after", "bad", 2) in steps.told
 
 
 async def test_half_a_gang_waits_for_the_other_half(bench: Bench) -> None:

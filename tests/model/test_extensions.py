@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint, EntryPoints
 import pytest
 
 from fourleaf.model import extensions
-from fourleaf.model.extensions import ExtensionError, Extensions, load
+from fourleaf.model.extensions import ExtensionError, Extensions, GangBinding, load, load_bindings
 from fourleaf.model.fabric import Leaf
 from fourleaf.model.gang import Gang, Role
 from fourleaf.model.node import Node
@@ -42,6 +42,16 @@ class Near:
     def value(self, gang: Gang, leaf: Leaf, gpus: int) -> int:
         """Value every leaf alike."""
         return 500
+
+
+class Step:
+    """A step before bindings, and none after them."""
+
+    name = "step"
+
+    def before(self, binding: GangBinding) -> str | None:
+        """Let every gang be bound."""
+        return None
 
 
 class Taken(Cool):
@@ -89,6 +99,15 @@ def test_rules_and_both_kinds_of_terms(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [rule.name for rule in found.rules] == ["anywhere"]
     assert [term.name for term in found.node_terms] == ["cool"]
     assert [term.name for term in found.leaf_terms] == ["near"]
+
+
+def test_steps_of_bindings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of the two methods is enough, none is not, which names the entry point."""
+    offer(monkeypatch, step=("fourleaf.bindings", "Step"))
+    assert [type(one) for one in load_bindings()] == [Step]
+    offer(monkeypatch, cool=("fourleaf.bindings", "Cool"))
+    with pytest.raises(ExtensionError, match=r"bindings: cool needs .* before\(\) or after\(\)"):
+        load_bindings()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Unanswered dry runs: a gang waits, others go on, until the API says whether it may be bound."""
+"""Unanswered dry runs: a gang waits, others go on, until it is known whether it may be bound."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule
 from fourleaf.model.gang import Gang, GangKey, Hold
 from fourleaf.model.reasons.kinds import ReasonKind
 
-_STEP = "Look for a webhook on pods/binding that is slow or down; the API is being asked."
+_STEP = "Look for a webhook on pods/binding, or a plugin, that is slow or down; it is being asked."
 
 
 def rule(gangs: Mapping[GangKey, str]) -> HoldRule | None:
-    """Hold those of `gangs`; the text is why the API refused one the last time, "" otherwise."""
+    """Hold those of `gangs`; the text is why one was refused the last time, "" otherwise."""
     if not gangs:
         return None
 

@@ -331,5 +331,8 @@ class Leader:
     def bound(self, commit: Commit, member: Member) -> None:
         """The view knows."""
 
+    def all_bound(self, commit: Commit, members: tuple[Member, ...]) -> None:
+        """No plugin is told."""
+
     def rolled_back(self, commit: Commit, why: str) -> None:
         """Nobody is told."""

@@ -205,6 +205,9 @@ class TermLeader(Leader):
         """A member stands on its node."""
         self.view.bound(member)
 
+    def all_bound(self, commit: Commit, members: tuple[Member, ...]) -> None:
+        """No plugin is told."""
+
     def rolled_back(self, commit: Commit, why: str) -> None:
         """What made it impossible may do so again."""
         self.api_backoff.note(commit.gang, why)

@@ -331,6 +331,9 @@ class Leader:
     def bound(self, commit: Commit, member: Member) -> None:
         """The true pods know."""
 
+    def all_bound(self, commit: Commit, members: tuple[Member, ...]) -> None:
+        """No plugin is told."""
+
     def rolled_back(self, commit: Commit, why: str) -> None:
         """Remember why."""
         self.rolled.append(why)

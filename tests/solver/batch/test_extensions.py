@@ -15,6 +15,8 @@ maintenance = fourleaf_example_plugins:Maintenance
 [fourleaf.terms]
 coolness = fourleaf_example_plugins:Coolness
 smallLeaves = fourleaf_example_plugins:SmallLeaves
+[fourleaf.bindings]
+pause = fourleaf_example_plugins:Pause
 """
 NODE = """apiVersion: v1
 kind: Node

@@ -1,0 +1,1 @@
+"""Steps of one's own before and after bindings, and the threads that they run in."""
