@@ -71,7 +71,7 @@ def defrag(
     reach = ClusterAccess(kubeconfig, context, scheduler_namespace)
     if apply:
         reach.ask(lambda cluster: ask(cluster, reach, datetime.now(UTC)))
-        write("asked; the scheduler looks for moves now, where none are under way")
+        write("asked; the scheduler looks for moves now, or once none are under way")
         return
     answer, snapshot = _dry_run(reach, files, moves, moment(now))
     _show(answer, snapshot, output)

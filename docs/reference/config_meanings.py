@@ -67,8 +67,8 @@ MEANINGS: dict[str, str] = {
     "repair.placesSeconds": "How long places are kept for members that have yet to come back.",
     "repair.placesLimitSeconds": "The same while their Job, ReplicaSet or StatefulSet is to make "
     "them.",
-    "repair.endLostPodsAtOnce": "Whether pods on a node that is found dead are gone without its "
-    "kubelet, as StatefulSets need it.",
+    "repair.endLostPodsAtOnce": "Whether pods on a node that is found dead, and those that are to "
+    "end there, are gone without its kubelet, as StatefulSets need it.",
     "preemption.enabled": "Whether gangs may take the place of lower ones.",
     "preemption.afterSeconds": "How long a gang waits before it preempts.",
     "preemption.windowSeconds": "How long until it, or once it is gone its namespace, may again.",

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.ledger.pods import PodSeen
 from fourleaf.k8s_bridge.relocation.pod_makers import lacking
 from fourleaf.k8s_bridge.relocation.records import Relocation, Seat
+from fourleaf.model.extensions import NO_EXTENSIONS, ExtensionError, Extensions, load
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.readers.live import LiveReading
 from fourleaf.model.readers.pods.pods import rank_of
 from fourleaf.model.resources import Resources, given_back, minus, total
+from fourleaf.model.validator.facts import facts_of
+from fourleaf.model.validator.member_tally import Placed, stand
+from fourleaf.model.validator.seats import seat_breaches
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,18 @@ class ClusterView:
         wants = next(role.constraint for role in gang.roles if pod in role.pods)
         return node is not None and wants.selects(node) and wants.tolerates(node)
 
+    def breach(self, gang: Gang, pods: Sequence[tuple[str, str]]) -> str:
+        """Which law of its own a gang would break on these places, "" where none.
+
+        They may have been chosen long ago: leaves, what the config allows and what other nodes hold
+        are others by now.
+        """
+        snapshot = self.reading.snapshot
+        fabric = snapshot.fabric
+        locations = facts_of(fabric).of_gang(snapshot.config.spec, gang, _extensions())
+        placed = Placed(gang, stand(fabric, gang, pods), locations)
+        return next((f"{one.subject} {one.detail}" for one in seat_breaches(fabric, placed)), "")
+
     def rank(self, namespace: str, pod: str) -> tuple[int, int, int]:
         """The numbers of the rank of a pod."""
         body = self.cache.objects.get(PODS, {}).get((namespace, pod), {})
@@ -245,6 +261,15 @@ def _came(one: Relocation, uid: str) -> bool:
     """Whether a member was not there when the relocation was written."""
     here = {leaver.pod.uid for leaver in one.leavers} | {pod for pod, _ in one.stays}
     return uid not in here
+
+
+@cache
+def _extensions() -> Extensions:
+    """The rules of the operator's own, as the solver has them."""
+    try:
+        return load()
+    except ExtensionError:
+        return NO_EXTENSIONS
 
 
 def is_whole(left: Resources) -> bool:

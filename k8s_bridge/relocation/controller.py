@@ -144,11 +144,14 @@ class RelocationController:
 
         Mostly there is nothing to do, and then nothing is looked at that takes time.
         """
+        self.defragmentation.hear()
         # 1 Take every relocation under way a step further.
         if self.caused.is_limited and (self._crowded or self._stuck or len(self.store)):
             await self.caused.load()
         if len(self.store):
             await self.executor.step(self.nodes.dead)
+        if self.nodes.dead:
+            await self.executor.end_lost(self.nodes.dead)
         await self.caused.keep()
         # 2 Nodes that fail together are repaired together: wait until no more of them fail.
         if not self._has_settled():

@@ -59,6 +59,7 @@ class DefragmentationPlanner:
     caused: CausedEvictions
     asked_at: Callable[[], str] | None = None
     _heeded: str = ""
+    _is_asked: bool = False
     _asking: tuple[str, ...] = ()
     _refused_plans: int = 0
     _again: bool = False
@@ -179,6 +180,13 @@ class DefragmentationPlanner:
             return plan
         return await self.planner.defragment(charged(snapshot, view), budget)
 
+    def hear(self) -> None:
+        """Take note of a request: what is under way when it comes may outlast it."""
+        asked = self.asked_at() if self.asked_at else ""
+        if asked and asked != self._heeded:
+            self._heeded = asked
+            self._is_asked |= _age(asked, self.clock.wall()) < REQUEST_VALID_SECONDS
+
     def is_time(self) -> bool:
         """Whether a defragmentation is due, or was asked for; says so once."""
         config = self.cache.config.spec.defragmentation
@@ -193,11 +201,9 @@ class DefragmentationPlanner:
             return True
         self._refused_plans = 0
         now = self.clock.monotonic()
-        asked = self.asked_at() if self.asked_at else ""
-        if asked and asked != self._heeded:
-            self._heeded = asked
-            if _age(asked, self.clock.wall()) < REQUEST_VALID_SECONDS:
-                return True
+        if self._is_asked:
+            self._is_asked = False
+            return True
         if not config.every_seconds or now < self._last + config.every_seconds:
             return False
         self._last = now

@@ -20,6 +20,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
 from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
 from fourleaf.k8s_bridge.relocation.ages import PodEnds, RelocationAges
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.evictions.lost_ends import LostEnds
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.next_action import progress
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
@@ -67,6 +68,7 @@ class Executor:
     on_end: Callable[[Relocation, str], None] | None = None
     ages: RelocationAges = field(init=False)
     ends: PodEnds = field(init=False)
+    lost_ends: LostEnds = field(init=False)
     _asked: dict[str, _Eviction] = field(default_factory=dict)
     _told: set[str] = field(default_factory=set)
     """UIDs of leavers that the API has let go, whatever a watch that lags says of them."""
@@ -75,6 +77,7 @@ class Executor:
     def __post_init__(self) -> None:
         self.ages = RelocationAges(self.clock)
         self.ends = PodEnds(self.cache, self.clock)
+        self.lost_ends = LostEnds(self.cluster, self.cache, self.clock, self.trials.slots)
 
     async def step(self, dead: frozenset[str]) -> None:
         """One step of each relocation. Raises `Fenced` where another leads by now."""
@@ -101,7 +104,21 @@ class Executor:
                 self.cache.changed.set()
         # Once for all of them: a tenant may have many relocations whose evictions hang.
         if sent:
-            await patiently(sent, self.clock.sleep(EVICTION_PATIENCE_SECONDS))
+            await self._patiently(sent)
+
+    async def end_lost(self, dead: frozenset[str]) -> None:
+        """End pods on `dead` nodes that no kubelet ends, where the config says so.
+
+        Raises `Fenced` where another leads by now.
+        """
+        due = self.lost_ends.due(dead)
+        if due:
+            await self.store.check_lead()
+            sent = [self.trials.spawn(self.lost_ends.end(pod)) for pod in due]
+            await self._patiently(sent)
+
+    async def _patiently(self, sent: Sequence[asyncio.Task[None]]) -> None:
+        await patiently(sent, self.clock.sleep(EVICTION_PATIENCE_SECONDS))
 
     async def end_untold(self) -> None:
         """End preemptions of the leader before, none of whose victims has been told to go.

@@ -249,4 +249,29 @@ KEPT_PLACES = (
         "return self.cache",
         f"{REPAIR}::test_pods_that_live_have_their_time",
     ),
+    Mutant(
+        "what was to end is ended where its node has died since",
+        "a StatefulSet waits without end for a pod that no kubelet ends",
+        "k8s_bridge/relocation/controller.py",
+        "            await self.executor.end_lost(self.nodes.dead)\n",
+        "            pass\n",
+        f"{REPAIR}::test_who_was_to_end_on_a_node_that_dies_after_that[True]",
+    ),
+    Mutant(
+        "kept places are held against the laws again",
+        "a gang is bound across leaves that it must not span: a node has moved meanwhile",
+        "k8s_bridge/relocation/next_action.py",
+        "if breach := view.breach(gang, pods):",
+        'if breach := "":',
+        "tests/k8s_bridge/relocation/test_changed_meanwhile.py"
+        "::test_places_whose_node_is_in_another_leaf_by_now",
+    ),
+    Mutant(
+        "a request to defragment is heard while others move",
+        "it is dropped in silence where a repair takes longer than a minute",
+        "k8s_bridge/relocation/controller.py",
+        "        self.defragmentation.hear()\n        # 1",
+        "        if not len(self.store):\n            self.defragmentation.hear()\n        # 1",
+        "tests/k8s_bridge/relocation/test_moving.py::test_a_request_outlasts_what_is_under_way",
+    ),
 )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from fourleaf.k8s_bridge.cluster.kinds import PODS
-from fourleaf.k8s_bridge.cluster.memory.actors import GANG_SIZE, gang, pod, submit
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES, PODS
+from fourleaf.k8s_bridge.cluster.memory.actors import GANG_SIZE, LEAF, gang, pod, submit
 from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
 from fourleaf.model.gang import GangKey
 from fourleaf.model.relocation import PreemptionPlan
 from fourleaf.model.snapshot import Snapshot
-from tests.k8s_bridge.relocation.bench import TEAM, Bench
+from tests.k8s_bridge.relocation.bench import TEAM, Bench, leaf_of
 
 
 async def test_a_gang_that_has_changed_meanwhile_evicts_none() -> None:
@@ -46,4 +47,26 @@ async def test_a_gang_that_has_changed_meanwhile_evicts_none() -> None:
     assert asked
     assert [one for one in there if "deletionTimestamp" in one["metadata"]] == []
     assert len(there) == 4
+    await bench.stop()
+
+
+async def test_places_whose_node_is_in_another_leaf_by_now() -> None:
+    """All nodes of a gang of 8 die, and one of its new places moves to leaf 4 before it comes.
+
+    It needs two adjacent leaves: with seven places in leaves 2 and 3, it would stand on three.
+    """
+    bench = Bench(1, 5)
+    await bench.start()
+    await bench.submit("g", 8)
+    bench.jobs.backoff = 40
+    bench.lose(*(await bench.places("g")).values())
+    await bench.clock.advance(25)
+    (record,) = (await bench.cluster.list(LEASES, "kube-system", RELOCATIONS)).items
+    moves = read_relocation(record).seats[0].node
+    leaf = {"metadata": {"labels": {LEAF: "leaf-0-4"}}}
+    await bench.cluster.patch(NODES, Target("", moves), leaf)
+    await bench.clock.advance(40)
+    places = (await bench.places("g")).values()
+    assert len(places) == 8
+    assert len({4 if node == moves else leaf_of(node) for node in places}) == 2
     await bench.stop()

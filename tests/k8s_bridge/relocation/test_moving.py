@@ -102,6 +102,26 @@ async def test_movable_gangs_make_way_for_one_that_waits(bench: Bench) -> None:
     assert len(await bench.leaves("a")) == 1
 
 
+async def test_a_request_outlasts_what_is_under_way(bench: Bench) -> None:
+    """A gang is repaired for longer than requests count; the moves come once that is over."""
+    await configure(bench)
+    await halves(bench, movable="true")
+    await bench.submit("four", 4)
+    bench.jobs.backoff = 600
+    await bench.delete("c")
+    await bench.submit("lost", 2)
+    bench.lose((await bench.places("lost"))[0])
+    await bench.clock.advance(30)
+    assert await bench.open_relocations() == ["lost"]
+    await ask(bench)
+    await bench.clock.advance(100)
+    assert len(bench.solved.gatherings) == 0
+    bench.jobs.backoff = 0
+    await bench.clock.advance(10)
+    assert not await bench.open_relocations()
+    assert bench.solved.gatherings
+
+
 async def test_nobody_moves_while_a_gang_is_being_bound() -> None:
     """Neither to make room nor off a drained node: its last member stands nowhere yet."""
     bench = Bench()

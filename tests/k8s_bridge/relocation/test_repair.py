@@ -74,6 +74,25 @@ async def test_pods_that_live_have_their_time() -> None:
     await bench.stop()
 
 
+@pytest.mark.parametrize("is_set", [False, True])
+async def test_who_was_to_end_on_a_node_that_dies_after_that(is_set: bool) -> None:
+    """Three members move as living ones, and their nodes die too: no kubelet ends them.
+
+    A StatefulSet makes no others before they are gone.
+    """
+    bench = await ending_at_once(is_set)
+    await bench.submit("g", 8)
+    before = await bench.places("g")
+    leaf = [name for name in before.values() if leaf_of(name) == leaf_of(before[0])]
+    bench.kubelets.silent |= set(leaf)
+    bench.lose(before[0])
+    await bench.clock.advance(25)
+    bench.lose(*leaf)
+    await bench.clock.advance(25)
+    assert len(await bench.dying("g")) == (0 if is_set else len(leaf))
+    await bench.stop()
+
+
 async def test_next_door_half_a_gang_of_8_moves(bench: Bench) -> None:
     """On leaves 0 and 1 of which 0 loses a node, 1 and 2 are next: 3 pods move, 1 is new."""
     await bench.submit("g", 8)

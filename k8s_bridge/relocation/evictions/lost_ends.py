@@ -1,0 +1,94 @@
+"""Pods that are to end on nodes that have died since: no kubelet ends them any more.
+
+A member that was taken for living is told to end in its own time, and its node is found dead a
+moment later. Who makes no other before it is gone, as a StatefulSet, would wait without end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import structlog
+
+from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
+from fourleaf.k8s_bridge.relocation.evictions.slots import EvictionSlots
+from fourleaf.k8s_bridge.runtime.backoff import Backoff
+from fourleaf.k8s_bridge.runtime.clock import Clock
+
+LOST_END_RETRY_SECONDS = 2.0
+LOST_END_RETRY_LIMIT_SECONDS = 30.0
+"""Seconds after which a pod that could not be ended is tried again, and to which they grow."""
+
+
+@dataclass(slots=True, eq=False)
+class _Ending:
+    """The next try is `due`, on the monotonic clock; while one `is_sent`, there is no other."""
+
+    backoff: Backoff
+    due: float = 0.0
+    is_sent: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class LostEnds:
+    """Ends such pods at once, where the config says so, in one term. `cluster` is gated."""
+
+    cluster: Cluster
+    cache: ClusterCache
+    clock: Clock
+    slots: EvictionSlots
+    _endings: dict[str, _Ending] = field(default_factory=dict)
+    _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    def due(self, dead: frozenset[str]) -> list[Target]:
+        """The pods of ours on `dead` nodes that are to be ended now."""
+        if not self.cache.config.spec.repair.end_lost_pods_at_once:
+            return []
+        lost = {pod.uid: pod for pod in self._lost(dead)}
+        new = {uid: _Ending(self._backoff()) for uid in lost.keys() - self._endings.keys()}
+        self._endings = {uid: one for uid, one in self._endings.items() if uid in lost} | new
+        now = self.clock.monotonic()
+        return [
+            pod
+            for uid, pod in lost.items()
+            if self._endings[uid].due <= now and not self._endings[uid].is_sent
+        ]
+
+    async def end(self, pod: Target) -> None:
+        """Let a pod end without its grace period; one that is forbidden is asked for again."""
+        one = self._endings.setdefault(pod.uid, _Ending(self._backoff()))
+        one.is_sent = True
+        one.due = self.clock.monotonic() + one.backoff.next(LOST_END_RETRY_SECONDS)
+        try:
+            async with self.slots.slot(pod.namespace):
+                await self.cluster.evict(pod, at_once=True)
+        except (NotFound, Conflict):
+            # It is gone, or another by now; the watch will say so.
+            return
+        except ClusterError as error:
+            self._log.warning("lost_pod_not_ended", pod=str(pod), why=str(error))
+            least = max(LOST_END_RETRY_SECONDS, error.retry_after or 0.0)
+            one.due = self.clock.monotonic() + one.backoff.next(least)
+        else:
+            self._log.info("lost_pod_ended", pod=str(pod))
+        finally:
+            one.is_sent = False
+
+    def _lost(self, dead: frozenset[str]) -> Iterator[Target]:
+        reading, bodies = self.cache.reading(), self.cache.objects.get(PODS, {})
+        for node in sorted(dead):
+            for _, uid in reading.ours_on(node):
+                seen = self.cache.seen(uid)
+                if seen is None or seen.finished or not seen.deleting:
+                    continue
+                body = bodies.get((seen.pod.namespace, seen.pod.name), {})
+                # With none left, only its finalizers keep it.
+                if body.get("metadata", {}).get("deletionGracePeriodSeconds") != 0:
+                    yield seen.pod
+
+    def _backoff(self) -> Backoff:
+        return Backoff(self.clock, LOST_END_RETRY_SECONDS, LOST_END_RETRY_LIMIT_SECONDS)
