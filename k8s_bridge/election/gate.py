@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 
 from fourleaf.k8s_bridge.cluster.kinds import Kind
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Cluster, Listing, Target, WatchEvent
+from fourleaf.k8s_bridge.election.turns import WriteTurns
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
 
@@ -53,7 +53,7 @@ class GatedCluster:
     def __init__(self, cluster: Cluster, gate: Gate, at_once: int = CONCURRENT_WRITES) -> None:
         self._cluster = cluster
         self._gate = gate
-        self._turns = asyncio.Semaphore(at_once)
+        self._turns = WriteTurns(at_once)
 
     async def list(
         self,
@@ -78,19 +78,19 @@ class GatedCluster:
 
     async def create(self, kind: Kind, namespace: str, body: Body) -> Body:
         """Create, where the gate is open."""
-        async with self._turns:
+        async with self._turns.turn(namespace):
             self._gate.check()
             return await self._cluster.create(kind, namespace, body)
 
     async def replace(self, kind: Kind, target: Target, body: Body) -> Body:
         """Replace, where the gate is open."""
-        async with self._turns:
+        async with self._turns.turn(target.namespace):
             self._gate.check()
             return await self._cluster.replace(kind, target, body)
 
     async def patch(self, kind: Kind, target: Target, patch: Body, subresource: str = "") -> Body:
         """Patch, where the gate is open."""
-        async with self._turns:
+        async with self._turns.turn(target.namespace):
             self._gate.check()
             return await self._cluster.patch(kind, target, patch, subresource)
 
@@ -98,25 +98,25 @@ class GatedCluster:
         self, kind: Kind, target: Target, body: Body, manager: str, subresource: str = ""
     ) -> Body:
         """Apply, where the gate is open."""
-        async with self._turns:
+        async with self._turns.turn(target.namespace):
             self._gate.check()
             return await self._cluster.apply(kind, target, body, manager, subresource)
 
     async def delete(self, kind: Kind, target: Target) -> None:
         """Delete, where the gate is open."""
-        async with self._turns:
+        async with self._turns.turn(target.namespace):
             self._gate.check()
             await self._cluster.delete(kind, target)
 
     async def bind(self, binding: Binding, dry_run: bool = False) -> None:
         """Bind, where the gate is open."""
-        async with self._turns:
+        async with self._turns.turn(binding.pod.namespace):
             self._gate.check()
             await self._cluster.bind(binding, dry_run)
 
     async def evict(self, pod: Target, dry_run: bool = False, at_once: bool = False) -> None:
         """Evict, where the gate is open."""
-        async with self._turns:
+        async with self._turns.turn(pod.namespace):
             self._gate.check()
             await self._cluster.evict(pod, dry_run, at_once)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
@@ -30,13 +30,16 @@ from fourleaf.k8s_bridge.ledger.sealed import BadRecord
 from fourleaf.k8s_bridge.ledger.takeover import find
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.k8s_bridge.runtime.concurrency import together
+from fourleaf.k8s_bridge.runtime.concurrency import patiently, together
 
 CONVERT_BATCH_RECORDS = 50
 """Pages that are written in another format in one go: commits wait meanwhile."""
 
 ROLLBACK_WAIT_LIMIT_SECONDS = 60.0
 """Seconds, at most, until the members of a commit are let go again where that has failed."""
+
+ROLLBACK_PATIENCE_SECONDS = 1.0
+"""Seconds for which all else waits until members are let go; what takes longer goes on beside."""
 
 
 class CommitObserver(Protocol):
@@ -81,6 +84,7 @@ class Reconciler:
     start: Callable[..., asyncio.Task[None]]
     _binding: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _rollbacks: dict[str, _Retry] = field(default_factory=dict)
+    _returning: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     def forward(self, name: str) -> None:
@@ -103,6 +107,7 @@ class Reconciler:
         """
         untidy: set[str] = set()
         over: list[str] = []
+        returning: list[asyncio.Task[None]] = []
         commits = self.ledger.open_commits()
         names = {commit.name for commit in commits}
         self._rollbacks = {name: one for name, one in self._rollbacks.items() if name in names}
@@ -116,13 +121,15 @@ class Reconciler:
                 case Action.FORWARD:
                     self._start(commit, step.members)
                 case Action.BACK:
-                    await self._back(commit, step.members)
+                    returning += self._started_back(commit, step.members)
                 case Action.TIDY:
                     untidy.update(commit.pages)
                 case Action.WITHDRAW | Action.DROP:
                     over.append(commit.name)
                 case Action.WAIT:
                     pass
+        if returning:
+            await patiently(returning, self.clock.sleep(ROLLBACK_PATIENCE_SECONDS))
         if over:
             await together(self._delete(name) for name in over)
         if tidy and untidy:
@@ -283,10 +290,20 @@ class Reconciler:
         self._log.warning("rolling_back", commit=name, gang=str(commit.gang), why=why)
         self.observer.rolled_back(commit, why)
 
+    def _started_back(
+        self, commit: Commit, members: tuple[Member, ...]
+    ) -> Iterator[asyncio.Task[None]]:
+        """Let members go, once they are due: a webhook may let that hang for one gang."""
+        retry = self._rollbacks.get(commit.name)
+        if commit.name in self._returning or (retry and self.clock.monotonic() < retry.due):
+            return
+        task = self.start(self._back(commit, members))
+        self._returning[commit.name] = task
+        task.add_done_callback(lambda _: self._returning.pop(commit.name, None))
+        yield task
+
     async def _back(self, commit: Commit, members: tuple[Member, ...]) -> None:
         retry = self._rollbacks.get(commit.name)
-        if retry is not None and self.clock.monotonic() < retry.due:
-            return
         observer = self.observer
         going = Rollback(
             self.cluster,

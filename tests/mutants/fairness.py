@@ -584,4 +584,39 @@ FAIRNESS = (
         "tests/k8s_bridge/reporting/test_namespace_metrics.py"
         "::test_namespaces_beyond_the_bound_are_one",
     ),
+    Mutant(
+        "turns: a namespace has no more of them than it leaves free",
+        "a webhook that lets the requests of one namespace hang stops the writes of all",
+        "k8s_bridge/election/turns.py",
+        "return 0 < self._free >= self._taken[namespace]",
+        "return 0 < self._free",
+        "tests/k8s_bridge/election/test_turns.py"
+        "::test_a_namespace_that_hangs_leaves_turns_to_others",
+    ),
+    Mutant(
+        "turns: the next is for who has fewest",
+        "a namespace with a long line of writes has each turn that comes free",
+        "k8s_bridge/election/turns.py",
+        "            if not taken:\n                return namespace\n",
+        "            return namespace\n",
+        "tests/k8s_bridge/election/test_turns.py::test_the_next_turn_is_for_who_has_fewest",
+    ),
+    Mutant(
+        "rollbacks go on beside all else",
+        "gangs that cannot be let go, one after the other, keep all others from their next try",
+        "k8s_bridge/ledger/reconciler.py",
+        "await patiently(returning, self.clock.sleep(ROLLBACK_PATIENCE_SECONDS))",
+        "await together(returning)",
+        "tests/k8s_bridge/scheduling/test_slow_webhooks.py"
+        "::test_gangs_that_cannot_be_let_go_keep_no_other_waiting",
+    ),
+    Mutant(
+        "told: writers of a namespace",
+        "a webhook that lets the statuses of one namespace hang keeps the others from theirs",
+        "k8s_bridge/reporting/recorder/write_queue.py",
+        "if self._writers[namespace] >= self._limits.writers:",
+        "if self._writers[namespace] < 0:",
+        "tests/k8s_bridge/reporting/test_write_queue.py"
+        "::test_a_namespace_that_hangs_keeps_no_other_waiting",
+    ),
 )

@@ -65,10 +65,20 @@ class Recorder:
         self._clock = clock
         self._series = Series(instance, controller)
         self._events: WriteQueue[Event] = WriteQueue(
-            "events", clock, limits.events, self._write_event, held
+            "events",
+            clock,
+            limits.events,
+            self._write_event,
+            held,
+            lambda event: event.regarding.namespace,
         )
         self._statuses: WriteQueue[StatusPatch] = WriteQueue(
-            "statuses", clock, limits.statuses, self._write_status, held
+            "statuses",
+            clock,
+            limits.statuses,
+            self._write_status,
+            held,
+            lambda status: status.target.namespace,
         )
 
     @property

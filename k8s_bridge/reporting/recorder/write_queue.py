@@ -1,8 +1,12 @@
-"""Write queue: bounded and rate-limited; of each key only the newest item is written."""
+"""Write queue: bounded and rate-limited; of each key only the newest item is written.
+
+Namespaces take turns, and have writers of their own: a webhook may let every write in one hang.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -19,15 +23,23 @@ T = TypeVar("T")
 HOLD_POLL_SECONDS = 0.05
 """Seconds until a queue that is held looks again."""
 
+NAMESPACES_AT_ONCE = 4
+"""Namespaces that may have all of their writers busy before others have to wait."""
+
 
 def never() -> bool:
     """Nothing holds the queue."""
     return False
 
 
+def no_namespace(_: object) -> str:
+    """All items are of one."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class QueueLimits:
-    """How much may wait, how much goes out a second and at once, by how many writers."""
+    """How much may wait, and goes out a second and at once; by how many writers a namespace."""
 
     waiting: int
     rate: float
@@ -47,8 +59,8 @@ class QueueCounts:
 class WriteQueue(Generic[T]):
     """Takes items at once and writes them in its own time; never raises what a write raises.
 
-    What does not fit is dropped, the newest first: what waits longest is written first. Nothing
-    is written while `held` says so.
+    What does not fit is dropped, the newest first: of each namespace, as `namespace_of` an item
+    says, what waits longest is written first. Nothing is written while `held` says so.
     """
 
     def __init__(
@@ -58,6 +70,7 @@ class WriteQueue(Generic[T]):
         limits: QueueLimits,
         write: Callable[[T], Awaitable[None]],
         held: Callable[[], bool] = never,
+        namespace_of: Callable[[T], str] = no_namespace,
     ) -> None:
         self.counts = QueueCounts()
         self._name = name
@@ -66,8 +79,12 @@ class WriteQueue(Generic[T]):
         self._write = write
         self._held = held
         self._bucket = TokenBucket(clock, limits.rate, limits.burst)
+        self._namespace_of = namespace_of
         self._items: dict[Hashable, T] = {}
-        self._busy: set[Hashable] = set()
+        self._waiting: dict[str, dict[Hashable, None]] = {}
+        """Namespace -> the keys of its items; that which has had its turn is the last."""
+        self._busy: dict[Hashable, str] = {}
+        self._writers: Counter[str] = Counter()
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
@@ -85,25 +102,26 @@ class WriteQueue(Generic[T]):
                 self._overflowing = True
                 self._log.warning("telling_too_much", lane=self._name, waiting=len(self._items))
             return
-        self._items[key] = item
-        self._idle.clear()
+        self._add(key, item)
         self._wake.set()
 
     def drop(self, keys: Iterable[Hashable]) -> None:
         """Forget what still waits under `keys`."""
         for key in keys:
-            self._items.pop(key, None)
+            if key in self._items:
+                self._take(key)
         self._note_idle()
 
     def clear(self) -> None:
         """Forget all that still waits."""
         self._items.clear()
+        self._waiting.clear()
         self._note_idle()
 
     async def run(self) -> None:
         """Write what comes, until cancelled."""
         async with asyncio.TaskGroup() as group:
-            for _ in range(self._limits.writers):
+            for _ in range(self._limits.writers * NAMESPACES_AT_ONCE):
                 group.create_task(self._serve())
 
     async def settle(self) -> None:
@@ -114,6 +132,19 @@ class WriteQueue(Generic[T]):
         if not self._items and not self._busy:
             self._idle.set()
 
+    def _add(self, key: Hashable, item: T) -> None:
+        self._items[key] = item
+        self._waiting.setdefault(self._namespace_of(item), {})[key] = None
+        self._idle.clear()
+
+    def _take(self, key: Hashable) -> T:
+        item = self._items.pop(key)
+        namespace = self._namespace_of(item)
+        del self._waiting[namespace][key]
+        if not self._waiting[namespace]:
+            del self._waiting[namespace]
+        return item
+
     async def _serve(self) -> None:
         while True:
             key = self._next()
@@ -121,31 +152,41 @@ class WriteQueue(Generic[T]):
                 self._wake.clear()
                 await self._wake.wait()
                 continue
-            self._busy.add(key)
             try:
                 while self._held():
                     await self._clock.sleep(HOLD_POLL_SECONDS)
                 await self._bucket.take()
                 # What came in the meantime replaces it; what was dropped is not written.
                 if key in self._items:
-                    await self._attempt(key, self._items.pop(key))
+                    await self._attempt(key, self._take(key))
             finally:
-                self._busy.discard(key)
+                self._writers[self._busy.pop(key)] -= 1
                 self._note_idle()
-                self._wake.set()
+                if self._items:
+                    self._wake.set()
 
     def _next(self) -> Hashable | None:
-        """The key that has waited longest and that is not being written."""
-        return next((key for key in self._items if key not in self._busy), None)
+        """The key that has waited longest in the namespace whose turn it is, for one writer."""
+        for namespace, keys in self._waiting.items():
+            if self._writers[namespace] >= self._limits.writers:
+                continue
+            key = next((key for key in keys if key not in self._busy), None)
+            if key is not None:
+                self._waiting[namespace] = self._waiting.pop(namespace)
+                self._busy[key] = namespace
+                self._writers[namespace] += 1
+                return key
+        return None
 
     async def _attempt(self, key: Hashable, item: T) -> None:
         try:
             await self._write(item)
         except Throttled as error:
-            self._items.setdefault(key, item)
+            if key not in self._items:
+                self._add(key, item)
             await self._clock.sleep(error.retry_after or 1.0)
         except NotLeader:
-            self._items.clear()
+            self.clear()
         except ClusterError as error:
             self.counts.failed += 1
             # Objects that have changed or gone are everyday; refusals are not.

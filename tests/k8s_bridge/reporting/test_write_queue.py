@@ -155,3 +155,26 @@ async def test_dropped_keys_are_not_written() -> None:
         await clock.advance(10)
         await lane.settle()
     assert [item for _, item in journal.lines] == ["a", "c"]
+
+
+async def test_a_namespace_that_hangs_keeps_no_other_waiting() -> None:
+    """Twenty writes of one namespace take 10 s each, two at a time; one of another goes at once."""
+    clock = VirtualClock()
+    written: list[str] = []
+
+    async def write(item: str) -> None:
+        await clock.sleep(10 if item.startswith("slow/") else 0)
+        written.append(item)
+
+    lane = WriteQueue("test", clock, FAST, write, namespace_of=lambda item: item.partition("/")[0])
+    task = asyncio.create_task(lane.run())
+    for number in range(20):
+        lane.put(f"slow/{number}", f"slow/{number}")
+    await clock.advance(1)
+    lane.put("good/0", "good/0")
+    await clock.advance(1)
+    assert written == ["good/0"]
+    await clock.advance(9)
+    assert written == ["good/0", "slow/0", "slow/1"]
+    task.cancel()
+    await asyncio.wait({task})

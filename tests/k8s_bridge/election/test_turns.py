@@ -1,0 +1,76 @@
+"""Turns of writes: what a namespace whose requests hang leaves to others, and who is next."""
+
+from __future__ import annotations
+
+import asyncio
+
+from fourleaf.k8s_bridge.election.turns import WriteTurns
+
+
+class Writers:
+    """Writers that hold their turn until they are told to go, by namespace."""
+
+    def __init__(self, at_once: int) -> None:
+        self.turns = WriteTurns(at_once)
+        self.writing: list[str] = []
+        self._ends: dict[str, asyncio.Event] = {}
+
+    async def come(self, *namespaces: str) -> list[asyncio.Task[None]]:
+        """So many come at once, in this order."""
+        tasks = [asyncio.ensure_future(self._write(name)) for name in namespaces]
+        await asyncio.sleep(0)
+        return tasks
+
+    async def end(self, namespace: str) -> None:
+        """Those of a namespace that write are done."""
+        self._ends.pop(namespace).set()
+        for _ in range(5):
+            await asyncio.sleep(0)
+
+    async def _write(self, namespace: str) -> None:
+        async with self.turns.turn(namespace):
+            self.writing.append(namespace)
+            end = self._ends.setdefault(namespace, asyncio.Event())
+            await end.wait()
+            self.writing.remove(namespace)
+
+
+async def test_a_namespace_that_hangs_leaves_turns_to_others() -> None:
+    """Of eight turns one has five, the next one two, a third the last; the fourth follows it."""
+    writers = Writers(8)
+    tasks = await writers.come(*["a"] * 20, *["b"] * 20, "c", "d")
+    assert "".join(sorted(writers.writing)) == "aaaaabbc"
+    await writers.end("c")
+    assert writers.writing.count("d") == 1
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_the_next_turn_is_for_who_has_fewest() -> None:
+    """Two turns: one of `a` and one of `b` write, and more wait; as `b` ends, `c` is next."""
+    writers = Writers(2)
+    tasks = await writers.come("a", "b", "a", "a", "c")
+    await writers.end("b")
+    assert sorted(writers.writing) == ["a", "c"]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_who_gives_up_takes_no_turn() -> None:
+    """One gives up while it waits, another in the very moment of its turn: a third one writes."""
+    turns = WriteTurns(1)
+
+    async def write() -> None:
+        async with turns.turn("a"):
+            pass
+
+    async with turns.turn("a"):
+        early, late = asyncio.ensure_future(write()), asyncio.ensure_future(write())
+        await asyncio.sleep(0)
+        early.cancel()
+        await asyncio.sleep(0)
+    late.cancel()
+    await asyncio.gather(early, late, return_exceptions=True)
+    await asyncio.wait_for(write(), 1)
