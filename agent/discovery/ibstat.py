@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from fourleaf.agent.discovery.sighting import Sighting, SourceError
-from fourleaf.model.crds.discovered_topology import MOST_PORTS, FabricPort
+from fourleaf.model.crds.discovered_topology import MOST_GBPS, MOST_PORTS, FabricPort
 from fourleaf.model.problems import shown
 
 MOST_BYTES = 2**18
@@ -44,15 +44,18 @@ def _port(name: str, fields: dict[str, str]) -> FabricPort:
             "name": fields["name"],
             "link_layer": layer,
             "state": fields.get("State", "")[:32],
-            "gbps": _number(name, "Rate", fields),
+            "gbps": _number(name, "Rate", fields, MOST_GBPS),
             "lid": _number(name, "Base lid", fields),
             "smLID": _number(name, "SM lid", fields),
         }
     )
 
 
-def _number(name: str, field: str, fields: dict[str, str]) -> int:
+def _number(name: str, field: str, fields: dict[str, str], most: int = 2**32) -> int:
     said = fields.get(field, "0")
     if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]+)?", said):
         raise SourceError(f"{name}: {field}: {shown(said)} is no number", _ADVICE)
-    return int(said.partition(".")[0])
+    number = int(said.partition(".")[0])
+    if number > most:
+        raise SourceError(f"{name}: {field}: {shown(said)} is above {most:,}", _ADVICE)
+    return number

@@ -20,6 +20,7 @@ MOST_BYTES = 2**20
 _ADVICE = "Write what `lldpctl -f json` prints."
 _FORWARDING = ("Bridge", "Router")
 _WORD = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._:/-]{0,126}[A-Za-z0-9_])?")
+_INTERFACE = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._:/-]{0,62}[A-Za-z0-9_])?")
 
 Fields = Mapping[str, Any]
 
@@ -59,11 +60,11 @@ def _interfaces(name: str, document: Any) -> Iterator[tuple[str, Fields]]:
         for one in _items(part.get("interface")):
             called = one.get("name")
             if isinstance(called, str):
-                yield _sound(name, "interface", called), one
+                yield _interface(name, called), one
                 continue
             for interface, body in one.items():
                 for each in _items(body):
-                    yield _sound(name, "interface", interface), each
+                    yield _interface(name, interface), each
 
 
 def _switch(name: str, interface: str, body: Fields) -> SeenSwitch | None:
@@ -112,7 +113,11 @@ def _text(value: Any) -> str:
     return next((one["value"] for one in _items(value) if isinstance(one.get("value"), str)), "")
 
 
-def _sound(name: str, field: str, value: str) -> str:
-    if not _WORD.fullmatch(value):
+def _interface(name: str, value: str) -> str:
+    return _sound(name, "interface", value, _INTERFACE)
+
+
+def _sound(name: str, field: str, value: str, allowed: re.Pattern[str] = _WORD) -> str:
+    if not allowed.fullmatch(value):
         raise SourceError(f"{name}: {field}: {shown(value)} is no name or identity", _ADVICE)
     return value

@@ -12,6 +12,8 @@ MOST_PORTS = 64
 """Ports of a node in its fabric."""
 MOST_SWITCHES = 64
 """Switches that a node sees directly."""
+MOST_GBPS = 100_000
+"""Gbit/s of one port."""
 MOST_NAME = 253
 """Characters of the name of a switch or a domain."""
 
@@ -24,7 +26,7 @@ class FabricPort(ApiPart):
     name: str = Field(min_length=1, max_length=64, description="Adapter and port, mlx5_0/1.")
     link_layer: Literal["", "InfiniBand", "Ethernet"] = ""
     state: str = Field(default="", max_length=32)
-    gbps: int = Field(default=0, ge=0, le=100_000, description="Gbit/s, 0 where unknown.")
+    gbps: int = Field(default=0, ge=0, le=MOST_GBPS, description="Gbit/s, 0 where unknown.")
     interfaces: list[InterfaceName] = Field(
         default_factory=list,
         max_length=8,

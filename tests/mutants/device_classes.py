@@ -12,6 +12,9 @@ SHARED = "tests/k8s_bridge/ledger/test_shared_claims.py"
 WHOLE = "tests/k8s_bridge/scheduling/test_compute_domain.py"
 ON_THEIR_WAY = "tests/k8s_bridge/scheduling/test_claims_on_their_way.py"
 LIVE = "tests/model/readers/live/test_live_claims.py"
+EXPRESSIONS = "model/readers/dra/expressions.py"
+EXPRESSION_TEXT = "model/readers/dra/expression_text.py"
+SELECTORS = "tests/model/readers/dra/test_selectors.py"
 KILLED = f"{SHARED}::test_killed_at_every_write"
 
 DEVICE_CLASSES = (
@@ -127,5 +130,37 @@ DEVICE_CLASSES = (
         "            claims_on_their_way.rule(self.ledger, reading.gangs),\n",
         "",
         f"{ON_THEIR_WAY}::test_the_node_is_free_for_others_meanwhile",
+    ),
+    Mutant(
+        "selector: comments",
+        "a comment inside a loop hides the next one, and one claim takes minutes of the leader",
+        EXPRESSIONS,
+        "text = without_comments(text)",
+        "text = str(text)",
+        f"{SELECTORS}::test_what_cannot_be_run_is_refused",
+    ),
+    Mutant(
+        "selector: what it binds",
+        "thirty names, each of which says the one before twice, take all memory of the leader",
+        EXPRESSION_TEXT,
+        "if repeats > MOST_REPEATS:",
+        "if repeats < 0:",
+        f"{SELECTORS}::test_what_cannot_be_run_is_refused",
+    ),
+    Mutant(
+        "selector: letters of any script",
+        "a pattern of nine characters is made in 100 ms, anew for each device",
+        "model/readers/dra/patterns.py",
+        "    plain = _ESCAPE.sub(lambda found: _ASCII.get(found[1], found[0]), text)",
+        "    plain = text",
+        f"{SELECTORS}::test_an_expression_is_run",
+    ),
+    Mutant(
+        "selector: counts in patterns",
+        "a short pattern that counts to a million is made, and fills the leader",
+        "model/readers/dra/patterns.py",
+        "if len(text) * repeats > MOST_CHARACTERS:",
+        "if len(text) > MOST_CHARACTERS:",
+        f"{SELECTORS}::test_what_cannot_be_run_is_refused",
     ),
 )

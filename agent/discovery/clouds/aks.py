@@ -6,7 +6,7 @@ stands for a leaf, and the zone for a spine.
 
 from __future__ import annotations
 
-from fourleaf.agent.discovery.clouds.fields import domain, mapping_of, part
+from fourleaf.agent.discovery.clouds.fields import domain, mapping_of, name_of, part
 from fourleaf.agent.discovery.clouds.metadata import MetadataDoor
 from fourleaf.agent.discovery.sighting import Sighting
 from fourleaf.model.crds.discovered_topology import FabricPlace
@@ -36,4 +36,5 @@ class AksSource:
             return Sighting()
         leaf = f"{pool}-{group[:8]}" if group else pool
         spine = f"{region}-{zone}" if zone else region
+        leaf, spine = name_of(f"{PATH}: compute", leaf), spine and name_of(PATH, spine)
         return Sighting(place=FabricPlace(source="aks", leaf=leaf, spine=spine))

@@ -6,6 +6,7 @@ on them are ours. What a driver does not publish is an error in CEL, and the dev
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,34 +17,35 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from fourleaf.model.quantity import BadQuantity, exact
+from fourleaf.model.readers.dra.expression_text import (
+    PATTERN_FUNCTION,
+    STRINGS,
+    BadExpression,
+    bounded,
+    without_comments,
+)
+from fourleaf.model.readers.dra.patterns import found_in, pattern
 from fourleaf.model.readers.objects.manifest import Body
 
 if TYPE_CHECKING:
     from cel import Program
 
-MOST_CHARACTERS = 10_240
-"""Of an expression, as the API has it."""
-
-MOST_LOOP_CHARACTERS = 1_000
-"""Of an expression that goes through a list, which costs its length once more."""
-
 MOST_ANSWERS = 4_096
 """Answers that are kept, 2 KiB each: devices of one product differ in what few look at."""
 
+MOST_PROGRAMS = 128
+"""Expressions that are kept ready to run, up to 1 MiB each: those of DeviceClasses, no more."""
+
+MOST_PATTERNS = 8
+"""Patterns in one expression."""
+
 _QUOTED = r"""(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')"""
-_STRINGS = re.compile(_QUOTED)
 _DOMAIN = re.compile(rf"device\s*\.\s*(attributes|capacity)\s*\[\s*({_QUOTED})\s*\]")
 _PLAIN = re.compile(
     rf"device\s*\.\s*(?:driver|(?:attributes|capacity)\s*\[\s*{_QUOTED}\s*\]\s*\.\s*\w+)"
 )
-_LOOP = re.compile(r"\.\s*(?:all|exists|exists_one|existsOne|map|filter)\s*\(\s*([A-Za-z_]\w*)\s*,")
-_BIND = "cel.bind("
 _NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,17})")
 _SEMVER = re.compile(r"([0-9]+)\.([0-9]+)\.([0-9]+)(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?")
-
-
-class BadExpression(Exception):
-    """An expression that cannot be run here; the text says why."""
 
 
 def _quantity(text: str) -> dict[str, str]:
@@ -117,6 +119,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sign": lambda one: (Decimal(one["quantity"]) > 0) - (Decimal(one["quantity"]) < 0),
     "asInteger": _as_integer,
     "isInteger": lambda one: Decimal(one["quantity"]) == int(Decimal(one["quantity"])),
+    PATTERN_FUNCTION: found_in,
     "asApproximateFloat": lambda one: float(one["quantity"]),
     "major": lambda one: _parts(one["version"])[0],
     "minor": lambda one: _parts(one["version"])[1],
@@ -134,8 +137,7 @@ _OF_THE_LIBRARY = {
 """What Kubernetes adds to CEL for selectors, but for what a short text can make long."""
 
 _KNOWN = frozenset({*_FUNCTIONS, *_OF_THE_LIBRARY}) | {
-    "bool", "contains", "double", "endsWith", "has", "int", "matches", "size", "startsWith",
-    "string", "type",
+    "bool", "contains", "double", "endsWith", "has", "int", "size", "startsWith", "string", "type",
 }  # fmt: skip
 """What may be called, beside operators, which the library writes with an underscore or `@`."""
 
@@ -166,31 +168,31 @@ _PARTS = ("attributes", "capacity")
 @lru_cache(maxsize=1024)
 def checked(text: str) -> Expression:
     """An expression that can be run. Raises `BadExpression`."""
+    text = without_comments(text)
     _program(text)
     return Expression(text)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=MOST_PROGRAMS)
 def _program(text: str) -> Program:
-    if len(text) > MOST_CHARACTERS:
-        raise BadExpression(f"has more than {MOST_CHARACTERS:,} characters")
-    bare = _STRINGS.sub('""', text)
-    loops = _LOOP.findall(bare)
-    if len(loops) > 1 or (loops and len(text) > MOST_LOOP_CHARACTERS):
-        raise BadExpression("goes through more than one short list")
-    text, bound = _without_binds(text)
+    ours = bounded(text)
+    if len(ours.patterns) > MOST_PATTERNS:
+        raise BadExpression(f"matches with more than {MOST_PATTERNS} patterns")
     # It brings a command line of its own, which takes longer to import than most verbs run.
     import cel
 
     try:
-        program = cel.compile(text)
+        program = cel.compile(ours.text)
+        patterns = [cel.evaluate(one) for one in ours.patterns]
     except BaseException as error:  # noqa: BLE001 - so are the panics of the library
         raise BadExpression("is no CEL") from _fault(error)
     called = {one for one in program.functions() if one[0] not in "_@!-"}
     if strange := sorted(called - _KNOWN):
         raise BadExpression(f"calls {strange[0]}, which is not known here")
-    if strange := sorted(set(program.variables()) - {"device", *loops, *bound}):
+    if strange := sorted(set(program.variables()) - {"device", *ours.names}):
         raise BadExpression(f"names {strange[0]}, and there is only device")
+    for one in patterns:
+        pattern(str(one))
     return program
 
 
@@ -217,6 +219,8 @@ def _answer(text: str, about: bytes) -> bool:
 def _functions() -> dict[str, Callable[..., Any]]:
     from cel import stdlib
 
+    # An error in CEL is an answer, one for each device, and no line of a log.
+    logging.getLogger("cel").setLevel(logging.CRITICAL)
     library = {name: getattr(stdlib, here) for name, here in _OF_THE_LIBRARY.items()}
     return {**_FUNCTIONS, **library}
 
@@ -230,7 +234,7 @@ def _domains(text: str) -> tuple[tuple[str, str], ...]:
 @lru_cache(maxsize=1024)
 def _looks_at_little(text: str) -> bool:
     """Whether all that is looked at stands in the expression by its name."""
-    return len(re.findall(r"\bdevice\b", _STRINGS.sub('""', text))) == len(_PLAIN.findall(text))
+    return len(re.findall(r"\bdevice\b", STRINGS.sub('""', text))) == len(_PLAIN.findall(text))
 
 
 def _named(held: object, driver: str, text: str) -> dict[str, dict[str, object]]:
@@ -266,36 +270,3 @@ def _value(body: object) -> object:
         return {"version": str(body["version"])}
     value = next((body[key] for key in ("string", "bool", "int") if key in body), None)
     return value if isinstance(value, str | bool | int) else None
-
-
-def _without_binds(text: str) -> tuple[str, set[str]]:
-    """`cel.bind(x, value, rest)` as `[value].map(x, rest)[0]`, and the names that are bound."""
-    names: set[str] = set()
-    for _ in range(text.count(_BIND)):
-        start = text.rfind(_BIND)
-        parts = _arguments(text, start + len(_BIND))
-        if parts is None or len(parts) != 4:
-            raise BadExpression("has a cel.bind that is not closed")
-        name, value, rest, after = parts
-        names.add(name.strip())
-        text = f"{text[:start]}[{value}].map({name.strip()}, {rest})[0]{after}"
-    return text, names
-
-
-def _arguments(text: str, start: int) -> list[str] | None:
-    """What stands between commas up to the parenthesis that closes, and what comes after that."""
-    quoted = {i for match in _STRINGS.finditer(text) for i in range(*match.span())}
-    parts: list[str] = []
-    depth = 0
-    for i in range(start, len(text)):
-        letter = " " if i in quoted else text[i]
-        if letter in "([{":
-            depth += 1
-        elif letter in ")]}":
-            depth -= 1
-            if depth < 0:
-                return [*parts, text[start:i], text[i + 1 :]]
-        elif letter == "," and depth == 0:
-            parts.append(text[start:i])
-            start = i + 1
-    return None

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from fourleaf.model.quantity import BadQuantity, in_bytes
-from fourleaf.model.readers.dra.expressions import BadExpression, Expression, checked
+from fourleaf.model.readers.dra.expression_text import BadExpression
+from fourleaf.model.readers.dra.expressions import Expression, checked
 from fourleaf.model.readers.objects.manifest import Body
 
 Value = str | bool | int

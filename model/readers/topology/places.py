@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from fourleaf.model.readers.topology.found import DiscoverySource, Found
 from fourleaf.model.readers.topology.label_values import label_value
@@ -47,10 +48,33 @@ def discovered_places(found: Mapping[str, Found]) -> DiscoveredPlaces:
         if one.clique:
             place = Place((), ONLY_SPINE, label_value(one.clique))
             by_source.setdefault(DiscoverySource.NVLINK, {})[node] = place
+    by_source = {source: _without_lone_doubters(places) for source, places in by_source.items()}
     seen, between = _by_switches(found)
     by_source[DiscoverySource.LLDP] = seen
     best = max(DiscoverySource, key=lambda source: len(by_source.get(source, ())))
     return DiscoveredPlaces(best if by_source.get(best) else None, by_source, between)
+
+
+def _without_lone_doubters(places: dict[str, Place]) -> dict[str, Place]:
+    """`places` without those of nodes that alone say where a leaf or spine of others stands.
+
+    Two leaves of one name are told apart by their spines, two spines by what is coarser. So one
+    agent that lies would rename leaves of others, which preferences and records name.
+    """
+    leaves = Counter((one.leaf, one) for one in places.values())
+    spines = Counter((one.spine, one.coarser) for one in places.values())
+    shared = _of_several(leaves), _of_several(spines)
+    return {
+        node: one
+        for node, one in places.items()
+        if (leaves[one.leaf, one] > 1 or one.leaf not in shared[0])
+        and (spines[one.spine, one.coarser] > 1 or one.spine not in shared[1])
+    }
+
+
+def _of_several(counts: Mapping[tuple[str, Any], int]) -> set[str]:
+    """The names that several nodes give to one thing."""
+    return {name for (name, _), many in counts.items() if many > 1}
 
 
 def _by_switches(found: Mapping[str, Found]) -> tuple[dict[str, Place], tuple[str, ...]]:

@@ -20,6 +20,8 @@ def rail_units(
     In a rail-optimised fabric the adapters of a host go to as many leaf switches; those
     switches are one unit. Two switches belong together where more than half of the hosts of
     the one with fewer are on the other as well, so a cable in the wrong place merges nothing.
+    Nor does a switch with few hosts join units that stand apart without it, since one host
+    could then make the whole fabric one leaf.
     """
     on: Counter[str] = Counter()
     sets: Counter[tuple[str, ...]] = Counter()
@@ -31,14 +33,32 @@ def rail_units(
             on[one] += many
             for other in order[i + 1 :]:
                 both[one, other] += many
-    unions = Unions()
-    for (one, other), shared in both.items():
-        if 2 * shared > min(on[one], on[other]):
-            unions.join(one, other)
+    unions = _joined(on, both)
     found: dict[object, list[str]] = {}
     for switch in sorted(on, key=natural_key):
         found.setdefault(unions.root(switch), []).append(switch)
     return {switches[0]: tuple(switches) for switches in found.values()}
+
+
+def _joined(on: Mapping[str, int], both: Mapping[tuple[str, str], int]) -> Unions:
+    """Switches that belong together; `on`: hosts of each, `both`: hosts of each pair."""
+    unions = Unions()
+    weak: list[tuple[str, str]] = []
+    for (one, other), shared in both.items():
+        few, most = sorted((one, other), key=on.__getitem__)
+        if 2 * shared > on[most]:
+            unions.join(one, other)
+        elif 2 * shared > on[few]:
+            weak.append((few, other if few == one else one))
+    larger: dict[object, set[object]] = {}
+    for few, most in weak:
+        own, its = unions.root(few), unions.root(most)
+        if own != its:
+            larger.setdefault(own, set()).add(its)
+    for own, roots in larger.items():
+        if len(roots) == 1:
+            unions.join(own, *roots)
+    return unions
 
 
 def named_units(

@@ -108,6 +108,7 @@ def test_neighbours_that_cannot_be() -> None:
         (b"[" * 100_000, "nested"),
         (neighbours(**{f"eth{i}": f"s{i}" for i in range(65)}), "more than 64 interfaces"),
         (neighbours(**{"e;": "a"}), "interface: "),
+        (neighbours(**{"e" * 65: "a"}), "interface: "),
     ],
 )
 def test_files_that_are_no_neighbours(data: bytes, what: str) -> None:
@@ -130,6 +131,8 @@ def test_ports_of_ibstat() -> None:
     assert (other.name, other.state, other.link_layer) == ("mlx5_2/1", "Down", "Ethernet")
     with pytest.raises(SourceError, match="Rate: "):
         read_ibstat("f", sample("ibstat.txt").replace(b"Rate: 400", b"Rate: lots"))
+    with pytest.raises(SourceError, match='Rate: "400400" is above 100,000'):
+        read_ibstat("f", sample("ibstat.txt").replace(b"Rate: 400", b"Rate: 400400"))
     with pytest.raises(SourceError, match="f: names no port"):
         read_ibstat("f", b"CA 'mlx5_0'\n")
 

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from fourleaf.model.readers.dra import expressions
+from fourleaf.model.readers.dra import expressions, patterns
 from fourleaf.model.readers.dra.selectors import Has, Least, NotUnderstood, OfDriver, conditions
 from tests.model.readers.made import Body
+
+LOOPS = "goes through more than one short list"
+
+
+def nested(loop: str) -> str:
+    """A loop inside itself."""
+    return f"{loop * 2}true{'))'}"
+
+
+def doubled(twice: str, times: int) -> str:
+    """An expression of which each name says the one before twice."""
+    inner = "".join(f"cel.bind(a{i + 1}, {twice.format(i)}, " for i in range(times))
+    return f"cel.bind(a0, device.driver, {inner}true{')' * (times + 1)}"
+
 
 GPU: Body = {
     "name": "gpu-0",
@@ -91,6 +107,10 @@ NAMED: Body = {
         ("1 / 0 == 1", False),
         ("device.driver == 'it\\'s' || device.driver == 'd'", True),
         ("device.allowMultipleAllocations", False),
+        ("D.productName.matches('A100.*[0-9]{2}GB$') // of any memory", True),
+        ("D.productName.matches(r'^\\w+\\s\\bA\\d{3}') && device.driver != '//'", True),
+        ("cel.bind(a, D.productName, a.matches('H100') || a.matches('A100'))", True),
+        ("'h\u00e9'.matches('^\\\\w+$')", False),
     ],
 )
 def test_an_expression_is_run(expression: str, matches: bool) -> None:
@@ -115,12 +135,53 @@ def test_an_expression_is_run(expression: str, matches: bool) -> None:
         ("device.capacity['d'].memory.compareTo(quantity('many')) >= 0", "is not a quantity"),
         ("(" * 500 + "device.driver == 'd'", "is no CEL"),
         ("(" * 5000 + "device.driver == 'd'" + ")" * 5000, "has too many parentheses"),
+        (nested("[0].all(//\n device, "), LOOPS),
+        (nested("[0].all((device), "), LOOPS),
+        (f'// """\n{nested("[0].all(device, ")} // """', LOOPS),
+        (f"r'\\' == '' || {nested('[0].all(device, ')} || '' == r'\\'", LOOPS),
+        (f'"""a"b""" == \'\' || {nested("[0].all(device, ")} || \'"\' == \'\'', LOOPS),
+        (doubled("a{0} + a{0}", 30), "says what it has bound more than 64 times"),
+        (doubled("[a{0}, a{0}]", 30), "says what it has bound more than 64 times"),
+        ('cel.bind("a", 1, true)', "has a cel.bind without a name"),
+        ("device.driver.matches(device.driver)", "matches with what is no string literal"),
+        ("device.driver.matchesPattern('d')", "calls matchesPattern, which is not known here"),
+        ("device.driver.matches('(')", "matches with what is no pattern"),
+        ("device.driver.matches('[a-z]{1000}')", "matches with more than 1,000 characters"),
+        ("device.driver.matches('((a{9}){9}){9}')", "matches with more than 1,000 characters"),
+        ("device.driver.matches('a{99999999}')", "matches with more than 1,000 characters"),
+        ("device.driver.matches(r'\\pL')", "matches with a class of letters of any script"),
+        ("||".join(["device.driver.matches('d')"] * 9), "matches with more than 8 patterns"),
     ],
 )
 def test_what_cannot_be_run_is_refused(expression: str, why: str) -> None:
     """Nothing of such a selector counts, and it says why."""
     with pytest.raises(NotUnderstood, match=why):
         conditions(expression)
+
+
+def test_a_pattern_costs_what_its_length_says() -> None:
+    """The dearest patterns that are let in are made in milliseconds, and once for all devices."""
+    dear = "||".join(f"device.driver.matches(r'[^\\w]{{{90 + i}}}$')" for i in range(8))
+    (one,) = conditions(dear)
+    made = patterns.pattern.cache_info().misses
+    began = time.process_time()
+    assert not any(one(f"d{number}", {}) for number in range(50))
+    assert time.process_time() - began < 0.25
+    assert patterns.pattern.cache_info().misses == made
+
+
+def test_a_text_that_is_too_long_matches_nothing() -> None:
+    """What an expression makes of a device is looked through up to 10,240 characters."""
+    sought = "cel.bind(a, device.driver + device.driver, a.matches('d'))"
+    assert [one("d" * 5120, {}) for one in conditions(sought)] == [True]
+    assert [one("d" * 5121, {}) for one in conditions(sought)] == [False]
+
+
+def test_errors_of_expressions_are_no_lines_of_a_log(caplog: pytest.LogCaptureFixture) -> None:
+    """Each device may be one, and the answer says all."""
+    (one,) = conditions("quantity(device.driver).isInteger() || device.driver.charAt(9) == 'x'")
+    assert not one("d", {})
+    assert not caplog.records
 
 
 def test_devices_that_differ_in_other_things_share_an_answer() -> None:

@@ -67,6 +67,28 @@ def test_one_lie_moves_no_other_node() -> None:
     assert "spec.topology[NodeInTwoLeaves]" in said(found)
 
 
+def test_a_switch_that_one_node_sees_joins_no_leaves() -> None:
+    """A node that sees a switch of each leaf, and others that no node sees, moves itself alone."""
+    honest = {f"n{i}": topology(f"leaf-{i // 2}") for i in range(6)}
+    before = leaves(read(honest).snapshot.fabric)
+    liar = topology("leaf-0", "leaf-1", "leaf-2", "mine", "mine-too")
+    after = leaves(read({**honest, "liar": liar}).snapshot.fabric)
+    assert before.items() <= after.items()
+    assert len(after) == len(before) + 1
+
+
+@pytest.mark.parametrize(
+    "lie", [("lb0", "mine", "mine"), ("lb0", "nb", ""), ("mine", "nb", "mine"), ("nb", "nb", "nb")]
+)
+def test_one_lie_renames_no_leaf(lie: tuple[str, str, str]) -> None:
+    """A node that has a leaf or a spine of others elsewhere stands apart, and theirs stay."""
+    honest = {f"n{i}": place("oci", f"lb{i // 2}", "nb", "hpc") for i in range(6)}
+    before = leaves(read(honest).snapshot.fabric)
+    after = leaves(read({**honest, "liar": place("oci", *lie)}).snapshot.fabric)
+    assert before.items() <= after.items()
+    assert after.keys() - before.keys() == {("liar", "liar")}
+
+
 def test_labels_win_and_discovery_fills_in() -> None:
     """A node without a label joins those of its switch; a switch of two leaves is told."""
     found = read(
