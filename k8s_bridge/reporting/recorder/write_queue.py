@@ -160,7 +160,7 @@ class WriteQueue(Generic[T]):
                 if key in self._items:
                     await self._attempt(key, self._take(key))
             finally:
-                self._writers[self._busy.pop(key)] -= 1
+                self._writers -= Counter((self._busy.pop(key),))
                 self._note_idle()
                 if self._items:
                     self._wake.set()
