@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fourleaf.dashboard.solver_pool import SolverPool
 from fourleaf.dashboard.sources.source import ClusterMoment
 from fourleaf.dashboard.views.gang import unbound
+from fourleaf.dashboard.views.moves_picture import with_moved
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.previews.drain import Drained, drained, emptied
 from fourleaf.model.snapshot import Snapshot
@@ -44,13 +45,8 @@ def afterwards(snapshot: Snapshot, gone: Emptied) -> Snapshot:
         for move in moves
         if move.source
     }
-    running = tuple(
-        replace(pod, node=targets[pod.namespace, pod.name], devices=())
-        if (pod.namespace, pod.name) in targets
-        else pod
-        for pod in snapshot.running
-        if pod.gang not in gone.restarts
-    )
+    moved = with_moved(snapshot, targets)
+    running = tuple(pod for pod in moved.running if pod.gang not in gone.restarts)
     waits = (_bound(one, targets) for one in snapshot.gangs if one.key not in gone.restarts)
     return replace(snapshot, running=running, gangs=(*waits, *gone.restarts.values()))
 

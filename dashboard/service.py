@@ -28,6 +28,7 @@ from fourleaf.dashboard.views.gang import (
 )
 from fourleaf.dashboard.views.gangs import GangsView, gangs_view
 from fourleaf.dashboard.views.marks import Marks
+from fourleaf.dashboard.views.moves_picture import MovesPicture
 from fourleaf.dashboard.views.nearest import NearestView, nearest_view
 from fourleaf.dashboard.views.node import NodeView, node_view
 from fourleaf.dashboard.views.overview import OverviewView, overview_view
@@ -159,17 +160,17 @@ class DashboardService:
         """The newest cycles of the scheduler."""
         return await self._cycles.look()
 
-    async def tried(self, question: Question) -> TriedView:
-        """What would be, if. Raises `BadInput` and `BusyError`."""
+    async def tried(self, question: Question) -> tuple[TriedView, MovesPicture | None]:
+        """What would be, if, with a picture of it. Raises `BadInput` and `BusyError`."""
         moment = self.source.moment()
         return await tried(self.source, moment, self._pool, question, self._extensions)
 
-    async def drain(self, question: DrainQuestion) -> dict[str, Any]:
-        """What would come of a drain. Raises `BadInput` and `BusyError`."""
+    async def drain(self, question: DrainQuestion) -> tuple[dict[str, Any], MovesPicture | None]:
+        """What would come of a drain, with a picture of it. Raises `BadInput` and `BusyError`."""
         return await drain_preview(self.source, self.source.moment(), self._pool, question)
 
-    async def defrag(self, question: DefragQuestion) -> dict[str, Any]:
-        """What would come of a defragmentation. Raises `BusyError`."""
+    async def defrag(self, question: DefragQuestion) -> tuple[dict[str, Any], MovesPicture | None]:
+        """What would come of a defragmentation, with a picture of it. Raises `BusyError`."""
         return await defrag_preview(self.source.moment(), self._pool, question)
 
     async def _plan_queue(self) -> None:

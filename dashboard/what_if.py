@@ -14,6 +14,7 @@ from fourleaf.dashboard.solver_pool import SolverPool
 from fourleaf.dashboard.sources.source import ClusterMoment, ClusterSource
 from fourleaf.dashboard.view import View
 from fourleaf.dashboard.views.gang import PlaceView, WhyView, closed, place_view, why_view
+from fourleaf.dashboard.views.moves_picture import MovesPicture, moves_picture, with_placed
 from fourleaf.model.config.spec import BUILT_IN_TERMS
 from fourleaf.model.documents.relocation import drain_document
 from fourleaf.model.extensions import Extensions, unknown_weights
@@ -93,7 +94,7 @@ async def tried(
     pool: SolverPool,
     question: Question,
     extensions: Extensions,
-) -> TriedView:
+) -> tuple[TriedView, MovesPicture | None]:
     """Plan `moment` as it is and as asked. Raises `BadInput` and `BusyError`."""
     need_terms(question.weights, extensions)
     names = nodes_of(moment.snapshot.fabric, question.close, source.name) if question.close else ()
@@ -110,7 +111,8 @@ async def tried(
         changed, emptied = afterwards(changed, gone), drain_document(gone.drained)
     before = PlannedSnapshot(moment.snapshot, await pool.plan(moment.snapshot))
     after = PlannedSnapshot(changed, await pool.plan(changed))
-    return _answer(before, after, names, emptied)
+    was, will_be = (with_placed(one.snapshot, one.plan.placements) for one in (before, after))
+    return _answer(before, after, names, emptied), moves_picture(moment, was, will_be)
 
 
 def weighted(snapshot: Snapshot, weights: Mapping[str, Decimal]) -> Snapshot:

@@ -34,7 +34,7 @@ from benchmarks.throughput.contenders import plane
 from tests.controlplane.api import Api
 from tests.controlplane.plane import ControlPlane
 from tests.e2e.accounts import DASHBOARD, RBAC, account, install
-from tests.e2e.board import TOKEN, DashboardService
+from tests.e2e.board import TOKEN, Board
 
 PAINT_GOAL, UPDATE_GOAL, MEMORY_GOAL = 1000.0, 200.0, 50.0
 PAINTS, UPDATES = 9, 40
@@ -81,7 +81,7 @@ def measured(folder: Path, control: ControlPlane) -> list[Row]:
         build(control.kubeconfig())
         kubeconfig = account(control, DASHBOARD, folder)
         before = reading(kubeconfig)
-        with DashboardService(kubeconfig, folder) as service, sync_playwright() as playwright:
+        with Board(kubeconfig, folder) as service, sync_playwright() as playwright:
             with chromium(playwright) as browser:
                 paints = [paint(browser, service) for _ in range(PAINTS)]
                 with browser.new_context(extra_http_headers=bearer()) as context:
@@ -106,7 +106,7 @@ def bearer() -> dict[str, str]:
     return {"authorization": f"Bearer {TOKEN}"}
 
 
-def paint(browser: Browser, service: DashboardService) -> tuple[float, float]:
+def paint(browser: Browser, service: Board) -> tuple[float, float]:
     """Milliseconds to the first paint of the map, and to the end of loading."""
     with browser.new_context(
         viewport={"width": 1440, "height": 900}, extra_http_headers=bearer()
@@ -118,7 +118,7 @@ def paint(browser: Browser, service: DashboardService) -> tuple[float, float]:
         return float(first), float(whole)
 
 
-def changes(page: Page, api: Api, service: DashboardService) -> list[float]:
+def changes(page: Page, api: Api, service: Board) -> list[float]:
     """Milliseconds from each change of a node to the map."""
     page.goto(f"{service.url}/fabric")
     page.wait_for_selector("#pulse[data-state=on]")
@@ -139,7 +139,7 @@ def reading(kubeconfig: Path) -> float:
     return float(subprocess.run(command, check=True, capture_output=True).stdout)
 
 
-def peak(service: DashboardService) -> float:
+def peak(service: Board) -> float:
     """The highest resident set of the dashboard's process so far, MiB."""
     return memory_of(service.pid, "VmHWM")
 

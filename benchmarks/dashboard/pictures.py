@@ -11,15 +11,17 @@ from playwright.sync_api import Browser, sync_playwright
 from benchmarks.dashboard.browsing import chromium
 from benchmarks.dashboard.scene import NOW, scene
 from fourleaf.dashboard.sources.snapshot_files import FileSource
-from fourleaf.model.readers import Source
+from fourleaf.model.readers import Source, open_paths
 from tests.dashboard.served import Served
 
+EXAMPLES = 0
+"""In place of a number of nodes: the cluster of examples/, whose Jobs make lost pods anew."""
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A page at a size in pixels, in a scheme, with a node or gang pointed at."""
+    """A page at a size in pixels, in a scheme, once `press` was clicked and `point` pointed at."""
 
     name: str
     path: str
@@ -28,6 +30,7 @@ class Picture:
     height: int
     scheme: str
     point: str = ""
+    press: str = ""
 
 
 PICTURES = (
@@ -40,6 +43,15 @@ PICTURES = (
         900,
         "light",
         ".leaf.near .node:nth-of-type(2)",
+    ),
+    Picture(
+        "dashboard-drain",
+        "/previews?places=leaf-04",
+        EXAMPLES,
+        1440,
+        620,
+        "light",
+        press="form[data-ask='/previews/drain'] button",
     ),
     Picture("dashboard-1000", "/fabric", 1000, 1440, 900, "dark"),
     Picture("dashboard-phone", "/queue", 64, 360, 740, "light"),
@@ -57,8 +69,11 @@ def main() -> None:
 
 def draw(browser: Browser, picture: Picture) -> int:
     """Draw one; how many bytes it has."""
-    objects = scene(picture.nodes)
-    source = FileSource("gpu-cluster", [Source("gpu-cluster", objects=objects)], NOW)
+    if picture.nodes == EXAMPLES:
+        sources = open_paths([IMAGES.parents[1] / "examples"])
+    else:
+        sources = [Source("gpu-cluster", objects=scene(picture.nodes))]
+    source = FileSource("gpu-cluster", sources, NOW)
     size = {"width": picture.width, "height": picture.height}
     scheme = "dark" if picture.scheme == "dark" else "light"
     with (
@@ -67,6 +82,8 @@ def draw(browser: Browser, picture: Picture) -> int:
     ):
         page = context.new_page()
         page.goto(served.url + picture.path)
+        if picture.press:
+            page.locator(picture.press).click()
         page.wait_for_timeout(4000)
         if picture.point:
             page.locator(picture.point).first.hover()

@@ -1,4 +1,4 @@
-"""When gangs that run were bound, as their pods say."""
+"""When gangs were made and bound, as their pods say."""
 
 from __future__ import annotations
 
@@ -17,6 +17,13 @@ def bound_at(pods: Iterable[Body | None]) -> float | None:
     moments = [_moment(pod) for pod in pods]
     known = [one for one in moments if one is not None]
     return max(known) if known and len(known) == len(moments) else None
+
+
+def made_at(pods: Iterable[Body | None]) -> float | None:
+    """When the first of `pods` was created, None where none says."""
+    texts = (((pod or {}).get("metadata") or {}).get("creationTimestamp") for pod in pods)
+    known = [seconds_of(one) for one in texts if isinstance(one, str)]
+    return min((one for one in known if one is not None), default=None)
 
 
 def _moment(pod: Body | None) -> float | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from fourleaf.dashboard.view import View
 from fourleaf.k8s_bridge.reporting.fabric_usage import fabric_usage
 from fourleaf.model.snapshot import Snapshot
 
@@ -15,7 +15,8 @@ MOST_SAMPLES = 24 * 60
 """Samples that are kept: those of a day."""
 
 
-class UsageSample(View):
+@dataclass(frozen=True, slots=True)
+class UsageSample:
     """GPUs of all nodes and those in use, gangs that wait and their GPUs; `at` since the epoch.
 
     `fragmentation` is the share of free GPUs, from 0 to 1, that are in no wholly free leaf. What is

@@ -1,9 +1,11 @@
 // Forms that ask the planner: JSON out, drawn HTML back.
+import { pictures } from "./arrows.js";
 import { parsed } from "./part.js";
 
-/** Takes over every form with `data-ask`. */
+/** Takes over every form with `data-ask`, and fills in what the URL says; a link asks nothing. */
 export function asks() {
   for (const form of document.querySelectorAll("form[data-ask]")) {
+    fill(form);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       ask(form);
@@ -11,7 +13,32 @@ export function asks() {
   }
 }
 
+function linked(form) {
+  return [...form.elements].filter((field) => field.name && field.tagName === "INPUT");
+}
+
+function fill(form) {
+  const said = new URL(location.href).searchParams;
+  for (const field of linked(form)) {
+    if (!said.has(field.name)) continue;
+    if (field.type === "checkbox") field.checked = said.get(field.name) === "1";
+    else field.value = said.get(field.name);
+  }
+}
+
+/** Puts the question into the URL, so that it can be passed on: all but manifests, which are long. */
+function link(form) {
+  const url = new URL(location.href);
+  for (const field of linked(form)) {
+    const value = field.type === "checkbox" ? (field.checked ? "1" : "") : field.value;
+    if (value && (field.type === "checkbox" || value !== field.defaultValue)) url.searchParams.set(field.name, value);
+    else url.searchParams.delete(field.name);
+  }
+  history.replaceState(null, "", url);
+}
+
 async function ask(form) {
+  link(form);
   const place = document.querySelector(form.dataset.answer);
   const button = form.querySelector("button[type=submit]");
   button.disabled = true;
@@ -26,6 +53,7 @@ async function ask(form) {
     const text = await answer.text();
     if (answer.headers.get("content-type")?.startsWith("text/html")) {
       place.replaceChildren(...parsed(text));
+      pictures(place);
     } else {
       say(place, "refusal", JSON.parse(text).message);
     }

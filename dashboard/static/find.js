@@ -1,16 +1,30 @@
-// Hides the rows of a table in which something is not found.
+// Finds in a table while one types; the server does it, and the URL says what is shown.
+import { fetched, put } from "./part.js";
 
-/** Wires every field with `data-find`. */
+const PAUSE = 200; // milliseconds after the last key
+
+/** Wires every form with `data-find`, which does the same without scripts. */
 export function finds() {
-  for (const field of document.querySelectorAll("[data-find]")) {
-    const apply = () => {
-      const wanted = field.value.trim().toLowerCase();
-      for (const row of document.querySelectorAll(field.dataset.find)) {
-        row.hidden = !row.textContent.toLowerCase().includes(wanted);
-      }
+  for (const form of document.querySelectorAll("form[data-find]")) {
+    const part = document.querySelector(form.dataset.find);
+    let due = 0;
+    let last = 0;
+    const look = async () => {
+      const url = new URL(form.action, location.href);
+      for (const [name, value] of new FormData(form)) if (value) url.searchParams.set(name, value);
+      history.replaceState(null, "", url);
+      url.searchParams.set("part", "1");
+      part.dataset.part = url.pathname + url.search;
+      const number = ++last;
+      const text = await fetched(part.dataset.part);
+      if (number === last) put(part, text);
     };
-    field.addEventListener("input", apply);
-    const part = document.getElementById("part");
-    new MutationObserver(apply).observe(part, { childList: true });
+    form.addEventListener("input", () => {
+      clearTimeout(due);
+      due = setTimeout(look, PAUSE);
+    });
+    // What was typed before this script ran.
+    const shown = new URL(location.href).searchParams.get("find") ?? "";
+    if (form.elements.find.value !== shown) look();
   }
 }

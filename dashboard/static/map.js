@@ -1,4 +1,5 @@
 // The map: one stop for the Tab key, arrows from node to node, and words for what is pointed at.
+import { colour, group, mode } from "./colour.js";
 import { nearest } from "./nearest.js";
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -20,6 +21,7 @@ export function drawn() {
   part.addEventListener("pointerover", (event) => light(event.target.closest("[data-only]")));
   part.addEventListener("focusin", (event) => light(event.target.closest("[data-only]")));
   part.addEventListener("pointerleave", () => light(null));
+  document.getElementById("find")?.addEventListener("input", () => light(null) ?? found());
   redrawn();
 }
 
@@ -32,7 +34,9 @@ export function redrawn(place = document) {
   }
   const stop = map.querySelector('.node:focus, .node[tabindex="0"]') ?? map.querySelector(".node");
   if (stop) stop.tabIndex = 0;
+  colour(place, () => redrawn(document));
   nearest();
+  found();
   clearTimeout(due);
   due = setTimeout(() => {
     keys();
@@ -101,29 +105,44 @@ function light(element) {
   show(element?.dataset.only ?? null);
 }
 
-function show(gang) {
-  if (gang === lit) return;
-  lit = gang;
-  map.classList.toggle("some", gang !== null);
+function show(name) {
+  if (name === lit) return;
+  lit = name;
+  const text = document.getElementById("find")?.value.trim().toLowerCase() ?? "";
+  map.classList.toggle("some", name !== null || text !== "");
   for (const one of map.querySelectorAll(".b.lit")) one.classList.remove("lit");
-  if (gang === null) return;
-  for (const one of map.querySelectorAll(".b[data-gang]")) {
-    if (one.dataset.gang === gang) one.classList.add("lit");
+  for (const one of listed()) {
+    const meant = name === null ? text && one.dataset.gang?.toLowerCase().includes(text) : group(one).name === name;
+    if (meant) one.classList.add("lit");
   }
+}
+
+/** Lights what is looked for by name, where nothing is pointed at. */
+function found() {
+  if (lit !== null) return;
+  lit = undefined;
+  show(null);
+}
+
+/** The blocks that the list beside the map counts: those of gangs, or of all nodes for their health. */
+function listed() {
+  return map.querySelectorAll(mode() === "health" ? ".b" : ".b[data-gang]:not(.other)");
 }
 
 /** Lists the gangs on the map, the largest first. */
 function keys() {
   const found = new Map();
-  for (const one of map.querySelectorAll('.b[data-gang]:not(.other)')) {
-    const name = one.dataset.gang;
-    const known = found.get(name) ?? { nodes: 0, look: one.className, letters: "" };
-    known.nodes += 1;
-    known.letters ||= one.textContent;
+  for (const one of listed()) {
+    const { name, href } = group(one);
+    const known = found.get(name) ?? { nodes: new Set(), look: one.className, letters: "", href, cell: "" };
+    const node = one.closest(".node");
+    known.nodes.add(node);
+    known.letters ||= mode() === "gang" ? one.textContent : "";
+    known.cell = mode() === "health" ? node.className : "node";
     found.set(name, known);
   }
   const list = document.getElementById("keys");
-  const sorted = [...found].sort((a, b) => b[1].nodes - a[1].nodes || (a[0] < b[0] ? -1 : 1));
+  const sorted = [...found].sort((a, b) => b[1].nodes.size - a[1].nodes.size || (a[0] < b[0] ? -1 : 1));
   const lines = sorted.slice(0, MOST).map(([name, known]) => line(name, known));
   if (sorted.length > MOST) {
     const more = document.createElement("li");
@@ -132,18 +151,17 @@ function keys() {
   }
   const before = document.activeElement?.dataset?.only;
   list.replaceChildren(...lines);
-  if (before) [...list.querySelectorAll("a")].find((one) => one.dataset.only === before)?.focus();
+  if (before) [...list.querySelectorAll("[data-only]")].find((one) => one.dataset.only === before)?.focus();
 }
 
-function line(name, { nodes, look, letters }) {
+function line(name, { nodes: { size: nodes }, look, letters, href, cell }) {
   const item = document.createElement("li");
-  const link = document.createElement("a");
-  const cut = name.indexOf("/");
-  const query = new URLSearchParams({ namespace: name.slice(0, cut), name: name.slice(cut + 1) });
-  link.href = `/gang?${query}`;
+  const link = document.createElement(href ? "a" : "span");
+  if (href) link.href = href;
+  else link.tabIndex = 0;
   link.dataset.only = name;
   const sample = document.createElement("span");
-  sample.className = "node sample";
+  sample.className = `${cell} sample`;
   const block = document.createElement("i");
   block.className = look.replace(" lit", "");
   if (letters) {
@@ -159,6 +177,7 @@ function line(name, { nodes, look, letters }) {
   count.className = "num";
   count.textContent = nodes;
   link.append(sample, label, count);
+  if (!href) link.setAttribute("role", "group");
   link.setAttribute("aria-label", `${name}, on ${nodes} node${nodes === 1 ? "" : "s"}`);
   item.append(link);
   return item;

@@ -108,15 +108,15 @@ class Api:
 
     async def what_if(self, question: Question) -> TriedView:
         """What would be, if; changes nothing."""
-        return await self._service.tried(question)
+        return (await self._service.tried(question))[0]
 
     async def drain(self, question: DrainQuestion) -> Document:
         """What would come of a drain, as `fourleaf drain -o json` prints it; changes nothing."""
-        return await self._service.drain(question)
+        return (await self._service.drain(question))[0]
 
     async def defrag(self, question: DefragQuestion) -> Document:
         """What would come of moves, as `fourleaf defrag -o json` prints it; changes nothing."""
-        return await self._service.defrag(question)
+        return (await self._service.defrag(question))[0]
 
     async def events(self, request: Request) -> StreamingResponse:
         """Server-sent events: hello (a version), changed (leaves), queue (starts), resync."""

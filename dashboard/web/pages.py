@@ -11,6 +11,8 @@ from fastapi.responses import HTMLResponse
 from fourleaf.dashboard.previews import DefragQuestion, DrainQuestion
 from fourleaf.dashboard.service import DashboardService
 from fourleaf.dashboard.view import View
+from fourleaf.dashboard.views.gangs import GangLine
+from fourleaf.dashboard.views.queue import QueueEntry
 from fourleaf.dashboard.web.answers import there
 from fourleaf.dashboard.web.api import (
     USUAL_HOURS,
@@ -21,13 +23,38 @@ from fourleaf.dashboard.web.api import (
     no_node,
     not_waiting,
 )
+from fourleaf.dashboard.web.map_state import MapState
+from fourleaf.dashboard.web.table_state import Find, PageNumber, Sort, TableState, table_page
 from fourleaf.dashboard.web.templates import Drawing
 from fourleaf.dashboard.what_if import MOST_MANIFEST_CHARACTERS, Question
 from fourleaf.model.gang import GangKey
 
 Part = Annotated[str, Query(max_length=16)]
+QUEUE_COLUMNS: dict[str, Callable[[QueueEntry], Any]] = {
+    "position": lambda one: one.position,
+    "name": lambda one: (one.namespace, one.name),
+    "priority": lambda one: one.priority,
+    "pods": lambda one: one.pods,
+    "gpus": lambda one: one.gpus,
+    "waited": lambda one: one.waited_seconds,
+    "reason": lambda one: one.reason,
+}
+GANG_COLUMNS: dict[str, Callable[[GangLine], Any]] = {
+    "name": lambda one: (one.namespace, one.name),
+    "priority": lambda one: one.priority,
+    "run": lambda one: one.running,
+    "wait": lambda one: one.waiting,
+    "gpus": lambda one: one.gpus,
+    "waited": lambda one: -1 if one.waited_seconds is None else one.waited_seconds,
+    "ends": lambda one: -1.0 if one.ends is None else one.ends,
+}
 MaybeNamed = Named | None
 MaybeSpace = Space | None
+
+
+def full_name(one: QueueEntry | GangLine) -> str:
+    """What is found by."""
+    return f"{one.namespace}/{one.name}"
 
 
 class Pages:
@@ -56,30 +83,42 @@ class Pages:
         request: Request,
         namespace: MaybeSpace = None,
         name: MaybeNamed = None,
+        colour: Part = "",
+        find: Find = "",
         part: Part = "",
     ) -> HTMLResponse:
         """The map, with a gang that waits on it where one is named.
 
         Its part `nearest` is slow, and `strip` has what else waits.
         """
-        shown = (namespace, name) if namespace and name else None
+        gang = (namespace, name) if namespace and name else None
+        state = MapState(gang, colour, find).known
         if part == "nearest":
             key = GangKey(namespace or "", name or "")
             view = there(await self._service.nearest(key), not_waiting(key))
             return self._page(request, part, part, view=view)
         if part == "strip":
-            return self._page(request, part, part, view=self._service.queue(), shown=shown)
-        more = {} if part else {"shown": shown, "queue": self._service.queue()}
-        return self._page(request, "fabric", part, view=self._service.fabric(), **more)
+            return self._page(request, part, part, view=self._service.queue(), state=state)
+        more = {} if part else {"queue": self._service.queue()}
+        return self._page(request, "fabric", part, view=self._service.fabric(), state=state, **more)
 
     async def node(self, request: Request, name: Named, part: Part = "") -> HTMLResponse:
         """One node."""
         view = there(self._service.node(name), no_node(name))
         return self._page(request, "node", part, view=view)
 
-    async def queue(self, request: Request, part: Part = "") -> HTMLResponse:
+    async def queue(
+        self,
+        request: Request,
+        find: Find = "",
+        sort: Sort = "",
+        page: PageNumber = 1,
+        part: Part = "",
+    ) -> HTMLResponse:
         """Who waits."""
-        return self._page(request, "queue", part, view=self._service.queue())
+        state = TableState("/queue", find, sort, page)
+        table = table_page(state, self._service.queue().gangs, full_name, QUEUE_COLUMNS)
+        return self._page(request, "queue", part, table=table)
 
     async def trends(
         self, request: Request, hours: Hours = USUAL_HOURS, part: Part = ""
@@ -87,9 +126,18 @@ class Pages:
         """Figures over hours."""
         return self._page(request, "trends", part, view=self._service.trends(hours))
 
-    async def gangs(self, request: Request, part: Part = "") -> HTMLResponse:
+    async def gangs(
+        self,
+        request: Request,
+        find: Find = "",
+        sort: Sort = "",
+        page: PageNumber = 1,
+        part: Part = "",
+    ) -> HTMLResponse:
         """All gangs."""
-        return self._page(request, "gangs", part, view=self._service.gangs())
+        state = TableState("/gangs", find, sort, page)
+        table = table_page(state, self._service.gangs().gangs, full_name, GANG_COLUMNS)
+        return self._page(request, "gangs", part, table=table)
 
     async def gang(
         self, request: Request, namespace: Space, name: Named, part: Part = ""
@@ -118,7 +166,8 @@ class Pages:
 
     async def tried(self, request: Request, question: Question) -> HTMLResponse:
         """What comes of it."""
-        return self._page(request, "tried", "1", view=await self._service.tried(question))
+        view, picture = await self._service.tried(question)
+        return self._page(request, "tried", "1", view=view, drawn=picture)
 
     async def previews(self, request: Request) -> HTMLResponse:
         """The forms of both dry runs."""
@@ -127,11 +176,13 @@ class Pages:
 
     async def drain(self, request: Request, question: DrainQuestion) -> HTMLResponse:
         """What would come of a drain."""
-        return self._page(request, "drain", "1", view=await self._service.drain(question))
+        view, picture = await self._service.drain(question)
+        return self._page(request, "drain", "1", view=view, drawn=picture)
 
     async def defrag(self, request: Request, question: DefragQuestion) -> HTMLResponse:
         """What would come of moving gangs together."""
-        return self._page(request, "defrag", "1", view=await self._service.defrag(question))
+        view, picture = await self._service.defrag(question)
+        return self._page(request, "defrag", "1", view=view, drawn=picture)
 
 
 def pages(service: DashboardService, drawing: Drawing) -> APIRouter:

@@ -63,7 +63,7 @@ class Drawing:
         self._templates.filters.update(hour=hour, brief=brief)
         self._leaf = self._templates.get_template("parts/leaf.html")
         self._leaves: dict[str, tuple[LeafCell, Markup]] = {}
-        self._templates.globals["leaf_html"] = self.leaf
+        self._templates.globals.update(leaf_html=self.leaf, leaf_once=self.leaf_once)
 
     def drawn(self, name: str, request: Request, **values: Any) -> str:
         """The template `name` with `values`, and `user`, who looks."""
@@ -88,6 +88,10 @@ class Drawing:
         drawn = Markup(self._leaf.render(leaf=leaf, key=key))  # noqa: S704
         self._leaves[key] = leaf, drawn
         return drawn
+
+    def leaf_once(self, leaf: LeafCell, key: str) -> Markup:
+        """The same of a leaf that is not on the map, and not kept."""
+        return Markup(self._leaf.render(leaf=leaf, key=key))  # noqa: S704
 
 
 def url(path: str, /, **values: str) -> str:

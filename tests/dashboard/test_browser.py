@@ -20,7 +20,7 @@ from tests.dashboard.served import Served
 PAGES = (
     "/",
     "/fabric",
-    "/fabric?namespace=ml&name=llama-pretrain",
+    "/fabric?namespace=ml&name=llama-pretrain&colour=wait",
     "/queue",
     "/gangs",
     "/trends?hours=24",
@@ -99,9 +99,58 @@ def test_a_gang_that_waits_lights_what_it_comes_closest_to(page: Page, served: S
         f"spine-0/leaf-0{i}" for i in range(4)
     ]
     expect(page.locator(".map .b.holds")).to_have_count(1)
-    expect(page.locator(".strip a[aria-current]")).to_contain_text("ml/llama-pretrain")
+    expect(page.locator("[data-part*=strip] a[aria-current]")).to_contain_text("ml/llama-pretrain")
     page.locator(".strip a", has_text="none").click()
     expect(page.locator(".map .leaf.near")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("colour", "listed"),
+    [
+        ("namespace", {"ml": 6, "serving": 2, "speech": 2, "research": 1, "vision": 1}),
+        ("health", {"ready": 62, "cordoned": 1, "not ready": 1}),
+    ],
+)
+def test_the_map_in_other_colours(
+    page: Page, served: Served, colour: str, listed: dict[str, int]
+) -> None:
+    """The list counts nodes by what the map is coloured by, which the URL says."""
+    page.goto(served.url + "/fabric")
+    page.locator(".strip a", has_text=colour).click()
+    expect(page).to_have_url(re.compile(rf"/fabric\?colour={colour}$"))
+    expect(page.locator("#keys [data-only]")).not_to_have_count(0)
+    found = {
+        str(one.get_attribute("data-only")): int(one.locator(".num").inner_text())
+        for one in page.locator("#keys [data-only]").all()
+    }
+    assert found == listed
+    name = next(iter(listed))
+    page.locator(f"#keys [data-only='{name}']").hover()
+    expect(page.locator(".map .b.lit")).not_to_have_count(0)
+
+
+def test_a_priority_has_a_colour_and_a_find_lights_the_map(page: Page, served: Served) -> None:
+    """Gangs are fetched once for it; the blocks of ml alone are lit, by the URL."""
+    page.goto(served.url + "/fabric?colour=priority&find=ml/")
+    expect(page.locator("#keys [data-only^='priority ']")).not_to_have_count(0)
+    assert page.locator(".map .b[data-gang].unknown").count() == 0
+    lit = page.locator(".map .b.lit")
+    expect(lit).not_to_have_count(0)
+    assert all(str(one.get_attribute("data-gang")).startswith("ml/") for one in lit.all())
+
+
+def test_a_table_is_sorted_and_searched_by_its_url(page: Page, served: Served) -> None:
+    """A click on GPUs puts the largest first; what is typed stands in the URL, and outlives it."""
+    page.goto(served.url + "/gangs")
+    page.locator("thead a", has_text="GPUs").click()
+    expect(page).to_have_url(re.compile(r"/gangs\?sort=-gpus$"))
+    expect(page.locator("tbody th").first).to_contain_text("ml/llama-pretrain")
+    page.locator("#find").fill("bert")
+    expect(page.locator("tbody tr")).to_have_count(1)
+    expect(page).to_have_url(re.compile(r"/gangs\?find=bert&sort=-gpus$"))
+    page.reload()
+    expect(page.locator("tbody th")).to_contain_text("ml/bert-large")
+    expect(page.locator("#find")).to_have_value("bert")
 
 
 def test_the_switch_of_colours_lasts(page: Page, served: Served) -> None:
@@ -126,7 +175,7 @@ def test_hostile_names_are_only_names(page: Page) -> None:
         paths += [str(one.get_attribute("href")) for one in page.locator("tbody a").all()]
         page.goto(served.url + "/fabric")
         paths += [str(one.get_attribute("href")) for one in page.locator(".map .node").all()]
-        assert len(paths) == 8
+        assert len(paths) == 9
         for path in paths:
             page.goto(served.url + path)
             assert page.evaluate("window.hacked") is None

@@ -59,10 +59,15 @@ def test_a_what_if_and_what_is_wrong_with_one(page: Page, served: Served) -> Non
     page.fill("#close", "leaf-04")
     page.locator("[name=empty]").check()
     page.locator("button.main").click()
-    expect(page.locator("#answer h3")).to_have_text("4 pods would move", timeout=30_000)
+    expect(page.locator("#answer > h3")).to_have_text("4 pods would move", timeout=30_000)
     expect(page.locator("#answer")).to_contain_text("Closed and emptied: gpu-16")
     page.set_viewport_size({"width": 360, "height": 740})
     assert reads_well(page)
+    expect(page).to_have_url(re.compile(r"/what-if\?close=leaf-04&empty=1$"))
+    page.reload()
+    expect(page.locator("#close")).to_have_value("leaf-04")
+    expect(page.locator("[name=empty]")).to_be_checked()
+    assert page.locator("#answer").inner_text() == ""
 
 
 def test_a_preview_of_a_drain(page: Page, served: Served) -> None:
@@ -75,9 +80,15 @@ def test_a_preview_of_a_drain(page: Page, served: Served) -> None:
     expect(page.locator("#drained")).to_contain_text("Perhaps leaf-14, leaf-04")
     page.fill("#places", "leaf-04")
     form.locator("button").click()
-    expect(page.locator("#drained h3")).to_have_text("4 pods would move", timeout=30_000)
+    expect(page.locator("#drained > h3")).to_have_text("4 pods would move", timeout=30_000)
     moves = page.locator("#drained .moves li").all_inner_texts()
     assert len(moves) == 4
+    # Before and after: each move has its line and head, each of the four nodes its frame.
+    expect(page.locator("#drained .arrows line")).to_have_count(4)
+    expect(page.locator("#drained .arrows path")).to_have_count(4)
+    expect(page.locator("#drained [data-side=after] .b.came")).to_have_count(4)
+    gone = page.locator("#drained [data-side=after] [data-key='spine-0/leaf-04'] .s-cordoned")
+    expect(gone).to_have_count(4)
     assert not [text for text in moves if "leaf-04" in text.partition("→")[2]]
     expect(page.locator("#drained")).not_to_have_attribute("aria-busy", "true")
     assert reads_well(page)
@@ -89,7 +100,7 @@ def test_a_preview_of_a_defragmentation(page: Page, served: Served) -> None:
     page.goto(served.url + "/previews")
     page.fill("#moves", "5")
     page.locator("form[data-ask='/previews/defrag'] button").click()
-    says = page.locator("#gathered h3")
+    says = page.locator("#gathered > h3")
     expect(says).to_have_text("0 pods would move, 9 gangs could start then", timeout=30_000)
     assert page.locator("#gathered td[data-head=leaves]").all_inner_texts() == ["9", "9"]
     assert reads_well(page)

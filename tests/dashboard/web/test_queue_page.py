@@ -8,6 +8,8 @@ import pytest
 from fastapi import Request
 
 from fourleaf.dashboard.views.queue import queue_view
+from fourleaf.dashboard.web.pages import QUEUE_COLUMNS, full_name
+from fourleaf.dashboard.web.table_state import TableState, table_page
 from fourleaf.dashboard.web.templates import Drawing
 from fourleaf.model.fabric import Leaf
 from fourleaf.model.gang import Gang, GangKey, Hold, Role
@@ -44,6 +46,7 @@ def test_the_words_of_a_start(start: Start | None, looked_at: int, told: str) ->
     look = moment([Leaf("l0", "s0", (node("a"),))], gangs=[gang])
     view = queue_view(look, {} if start is None else {KEY: start}, looked_at)
     request = Request({"type": "http", "path": "/queue", "headers": [], "query_string": b""})
-    page = Drawing("test", live=False).drawn("parts/queue.html", request, view=view)
+    table = table_page(TableState("/queue"), view.gangs, full_name, QUEUE_COLUMNS)
+    page = Drawing("test", live=False).drawn("parts/queue.html", request, table=table)
     (cell,) = re.findall(r'<td data-head="Start">(.*?)</td>', page, re.DOTALL)
     assert " ".join(re.sub(r"<[^>]*>", "", cell).split()) == told
