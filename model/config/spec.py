@@ -19,6 +19,7 @@ from fourleaf.model.config.strategies import (
 from fourleaf.model.config.topology_presets import HOST_LEVELS, PRESETS
 from fourleaf.model.config.values import (
     Bandwidth,
+    Brief,
     DeviceClassName,
     Misfit,
     ResourceName,
@@ -58,7 +59,7 @@ class MixEntry(Section):
     """One shape of the job mix: gangs of `nodes` whole nodes, and their share of all gangs."""
 
     nodes: int = Field(ge=1, le=4096)
-    share: Annotated[Decimal, Field(gt=0, le=1)]
+    share: Annotated[Decimal, Field(gt=0, le=1), Brief]
 
 
 class Fragmentation(Section):

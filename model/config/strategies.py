@@ -11,13 +11,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from fourleaf.model.config.values import Section, Weight
+from fourleaf.model.config.values import Brief, Section, Weight
 from fourleaf.model.gang import Strategy
 
 NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 """What a strategy may be called, as Kubernetes has it for labels of DNS."""
 
-Share = Annotated[Decimal, Field(ge=0, le=1, allow_inf_nan=False)]
+Share = Annotated[Decimal, Field(ge=0, le=1, allow_inf_nan=False), Brief]
 
 
 class StrategySettings(Section):

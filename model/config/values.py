@@ -60,7 +60,18 @@ def _countable(text: str) -> str:
     return text
 
 
-Weight = Annotated[Decimal, Field(ge=0, le=1000, allow_inf_nan=False)]
+def _brief(number: Decimal) -> Decimal:
+    exponent = number.as_tuple().exponent
+    if isinstance(exponent, int) and exponent < -MOST_DECIMALS:
+        raise ValueError(f"has more than {MOST_DECIMALS} decimals")
+    return number
+
+
+MOST_DECIMALS = 30
+"""Decimals of a number: as a fraction, 1e-9999999 takes seconds, for each gang again."""
+
+Brief = AfterValidator(_brief)
+Weight = Annotated[Decimal, Field(ge=0, le=1000, allow_inf_nan=False), Brief]
 DeviceClassName = Annotated[str, Field(pattern=_CLASS)]
 Bandwidth = Annotated[str, Field(pattern=_BANDWIDTH), AfterValidator(_countable)]
 """A bandwidth that `mbits` can read, so that no later reader can fail."""

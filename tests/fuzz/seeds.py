@@ -10,7 +10,8 @@ from tests.model.readers.claims import DRA, bare, claim, claiming, device_class,
 from tests.model.readers.gangs.made import NATIVE, OLD_LABEL, gang_policy, in_native
 from tests.model.readers.gangs.test_dialects import DIALECTS
 from tests.model.readers.gangs.test_owner_kinds import KUBEFLOW, replicas
-from tests.model.readers.made import TEMPLATE, Body, group, job, node, owned, owner, pod
+from tests.model.readers.made import TEMPLATE, Body, config, group, job, node, owned, owner, pod
+from tests.model.readers.topology.made import place, status, topology
 
 HOST = "kubernetes.io/hostname"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -217,6 +218,16 @@ WORLDS: dict[str, list[Body]] = {
         owned(pod("s-0", 2), "StatefulSet", "s", "apps/v1"),
         owner("StatefulSet", "apps/v1", "s", replicas=2, template=TEMPLATE)
         | {"metadata": {"name": "s", "namespace": "ml", "annotations": MAP}},
+    ],
+    "inventories": [
+        *NODES,
+        config(
+            devices={"mode": "count"},
+            strategies={"thirds": {"factors": {"topologyAlignment": "2"}, "mostPerNode": "0.3"}},
+            defaultStrategies={"others": "thirds"},
+        ),
+        status("n1", topology("leaf-1", **place("oci", "lb1", "nb", "hpc")), 7),
+        status("n2", topology("leaf-1", "leaf-2"), 7),
     ],
     "volumes": [
         *NODES,

@@ -82,4 +82,13 @@ FORMATS = (
         "",
         f"{MIXED}::test_no_page_takes_up_nodes_while_one_says_nothing",
     ),
+    Mutant(
+        "config: few decimals",
+        "one number of the config, 1e-99999999, keeps the leader busy for minutes with each gang",
+        "model/config/values.py",
+        "exponent < -MOST_DECIMALS",
+        "exponent < -MOST_DECIMALS**9",
+        "tests/model/readers/gangs/test_strategies.py"
+        "::test_a_strategy_that_makes_no_sense_is_refused",
+    ),
 )

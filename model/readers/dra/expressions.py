@@ -36,6 +36,9 @@ MOST_ANSWERS = 4_096
 MOST_PROGRAMS = 128
 """Expressions that are kept ready to run, up to 1 MiB each: those of DeviceClasses, no more."""
 
+MOST_NAMED = 64
+"""Characters of a name that are told of one that is not known."""
+
 MOST_PATTERNS = 8
 """Patterns in one expression."""
 
@@ -188,9 +191,9 @@ def _program(text: str) -> Program:
         raise BadExpression("is no CEL") from _fault(error)
     called = {one for one in program.functions() if one[0] not in "_@!-"}
     if strange := sorted(called - _KNOWN):
-        raise BadExpression(f"calls {strange[0]}, which is not known here")
+        raise BadExpression(f"calls {strange[0][:MOST_NAMED]}, which is not known here")
     if strange := sorted(set(program.variables()) - {"device", *ours.names}):
-        raise BadExpression(f"names {strange[0]}, and there is only device")
+        raise BadExpression(f"names {strange[0][:MOST_NAMED]}, and there is only device")
     for one in patterns:
         pattern(str(one))
     return program

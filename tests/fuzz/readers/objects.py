@@ -15,6 +15,7 @@ from fourleaf.k8s_bridge.cluster.slim import object_of
 from fourleaf.model.problems import Problem
 from fourleaf.model.readers import Source, read
 from fourleaf.model.readers.live import LiveReader
+from fourleaf.simulator.recording.look import look_at
 from tests.fuzz.law import Reader
 from tests.fuzz.seeds import WORLDS
 
@@ -23,9 +24,10 @@ _WITHOUT_PODS = {("", "Node"), ("scheduling.k8s.io", "PodGroup"), ("gpu.scheduli
 
 
 def at_once(data: bytes) -> tuple[Problem, ...]:
-    """What `fourleaf plan -f` tells of a file, down to the gangs that stand."""
+    """What `fourleaf plan -f` tells of a file, down to the gangs that stand, and `record` notes."""
     reading = read([Source("in.json", data)], NOW, strict=False)
-    reading.standing((), True)
+    standing = reading.standing((), True)
+    look_at(reading.snapshot, standing)
     reading.eviction_limits(tuple(reading.pods))
     return reading.problems
 

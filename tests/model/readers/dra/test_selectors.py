@@ -127,6 +127,7 @@ def test_an_expression_is_run(expression: str, matches: bool) -> None:
         ("", "is no CEL"),
         ("device.driver == 'd' &&", "is no CEL"),
         ("device.index == self", "names self, and there is only device"),
+        (f"device.index == {'a' * 999}", "names a{64}, and there is only device"),
         ("device.driver.find('d') == 'd'", "calls find, which is not known here"),
         ("[1].all(a, [2].all(b, a < b))", "goes through more than one short list"),
         (f"[{'1,' * 600}1].all(a, a > 0)", "goes through more than one short list"),
