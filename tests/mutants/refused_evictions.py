@@ -98,4 +98,12 @@ REFUSED_EVICTIONS = (
         "tests/k8s_bridge/ledger/test_binding_trials.py"
         "::test_an_answer_at_once_is_heard_where_none_waited",
     ),
+    Mutant(
+        "evictions end with their relocation",
+        "a pod that waits for its slot is evicted for a gang that is gone",
+        "k8s_bridge/relocation/executor.py",
+        "                if self.store.holds(one):\n",
+        "                if True:\n",
+        f"{REFUSED}::test_evictions_that_wait_for_their_slot_end_with_their_relocation",
+    ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 
 ASIDE = "tests/k8s_bridge/scheduling/test_set_aside.py"
+BOUNDS = "tests/k8s_bridge/scheduling/test_aside_bounds.py"
 CHANGE = "tests/k8s_bridge/scheduling/test_neighbours_that_change.py"
 RELOCATION = "tests/k8s_bridge/relocation"
 
@@ -132,6 +133,46 @@ STARVATION = (
         "if self._stay_for_a_while(entangled(drafts, view), hit):",
         "if False:",
         f"{RELOCATION}/test_moving.py::test_gangs_that_would_wait_for_each_other_keep_no_places",
+    ),
+    Mutant(
+        "answers of one cycle are no answers for good",
+        "a namespace that had used up its solver time waits until something else changes",
+        "k8s_bridge/scheduling/set_aside.py",
+        "if done and not kinds & _PASSING else None",
+        "if done else None",
+        f"{BOUNDS}::test_what_holds_in_one_cycle_alone_is_asked_again[NamespaceLimit-False]",
+    ),
+    Mutant(
+        "half of a namespace's room is for newcomers",
+        "its old gangs, which nodes that come and go bring back, keep its new ones from their look",
+        "k8s_bridge/scheduling/set_aside.py",
+        "back[namespace] < (most + 1) // 2:",
+        "back[namespace] < most:",
+        f"{BOUNDS}::test_half_of_the_room_of_a_namespace_is_for_who_was_not_looked_at",
+    ),
+    Mutant(
+        "an end gives back an uplink",
+        "a gang with bandwidth stands aside although what kept it waiting has ended",
+        "k8s_bridge/scheduling/set_aside.py",
+        " or gang.bandwidth is not None:",
+        ":",
+        f"{BOUNDS}::test_an_end_may_give_more_than_the_gpus_of_its_node[50-None-True]",
+    ),
+    Mutant(
+        "an end gives back a quota",
+        "a gang stands aside although a pod of its namespace has ended, which had its quota",
+        "k8s_bridge/scheduling/set_aside.py",
+        "if self._quotas and gang.key.namespace in self._namespaces:",
+        "if False:",
+        f"{BOUNDS}::test_an_end_may_give_more_than_the_gpus_of_its_node[None-24-True]",
+    ),
+    Mutant(
+        "a bound on hopeless kinds",
+        "a tenant whose pods each name another label fills the memory of the leader",
+        "k8s_bridge/scheduling/set_aside.py",
+        " or len(self._hopeless) > MOST_KINDS:",
+        ":",
+        f"{BOUNDS}::test_so_many_kinds_are_remembered_as_hopeless",
     ),
 )
 """Each was seen to happen before there was the safeguard, or to go unnoticed without it."""

@@ -32,6 +32,7 @@ class Answers:
     def __init__(self, start: str, error: ClusterError, times: int = 10**6) -> None:
         self.start, self.error, self.left = start, error, times
         self.hangs: Bench | None = None
+        self.seconds = 1000.0
         self.dry_runs_alone = False
 
     async def before(self, request: ApiRequest) -> None:
@@ -41,7 +42,7 @@ class Answers:
             return
         if self.hangs is not None:
             if not request.dry_run:
-                await self.hangs.clock.sleep(1000.0)
+                await self.hangs.clock.sleep(self.seconds)
             return
         self.left -= 1
         raise self.error
@@ -123,6 +124,25 @@ async def test_evictions_that_hang_stop_no_other_preemption(bench: Bench) -> Non
     assert not await bench.places("first")
     assert len(await bench.places("b")) == 4
     assert await bound_within(bench, "first", 4, 130.0)
+
+
+async def test_evictions_that_wait_for_their_slot_end_with_their_relocation(bench: Bench) -> None:
+    """Of 20 victims 16 are being told to go when the gang is deleted that they were to go for."""
+    await bench.classes(low=1, high=10)
+    answers = Answers("a-", Refused("never"))
+    await answering(bench, answers)
+    answers.hangs, answers.seconds = bench, 60.0
+    await bench.submit("a", 20, 1, priority="low")
+    before = set((await bench.uids("a")).values())
+    await bench.submit("top", 16, priority="high")
+    await bench.clock.advance(30)
+    assert await bench.open_relocations() == ["top"]
+    await bench.delete("top")
+    await bench.clock.advance(5)
+    assert not await bench.open_relocations()
+    answers.hangs, answers.left = None, 0
+    await bench.clock.advance(60)
+    assert len(before & set((await bench.uids("a")).values())) == 4
 
 
 async def drain(bench: Bench, *jobs: str) -> None:
