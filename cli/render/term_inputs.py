@@ -13,8 +13,9 @@ def measured(name: str, raw: Raw) -> str:
     if not raw:
         return ""
     if name == COMFORT:
-        scarcest = min(raw, key=lambda what: raw[what])
-        return f"{PLAIN[scarcest]} {raw[scarcest] / 10:.0f} % left"
+        scarcest = min(PLAIN.keys() & raw.keys(), key=lambda what: (raw[what], what), default="")
+        left = f"{PLAIN[scarcest]} {raw[scarcest] / 10:.0f} % left; " if scarcest else ""
+        return f"{left}{raw['taken']:,} of {raw['free']:,} free GPUs"
     if name == ALIGNMENT:
         leaves = "1 leaf" if raw["leaves"] == 1 else f"{raw['leaves']} leaves"
         spines = "1 spine" if raw["spines"] == 1 else f"{raw['spines']} spines"

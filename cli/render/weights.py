@@ -16,7 +16,9 @@ from fourleaf.model.weights import gang_weights, milli
 
 MEANINGS: Mapping[str, str] = {
     "resourceAvailability": (
-        "comfort: the smallest remaining fraction of CPU, memory and pod slots on the node"
+        "comfort: the smallest remaining fraction of CPU, memory and pod slots on the node (half), "
+        "the fraction of the leaf's free GPUs that are taken, reversed where a strategy favours "
+        "empty leaves (half)"
     ),
     "topologyAlignment": (
         "few leaves and spines against the fewest possible (half), preferred domain met (half)"

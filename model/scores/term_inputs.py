@@ -29,12 +29,13 @@ COMFORT, ALIGNMENT, UTILIZATION, HISTORY = BUILT_IN_TERMS
 def raw_of(snapshot: Snapshot, one: Placed, name: str) -> Raw:
     """The amounts behind term `name`; none for custom terms, whose value says it all.
 
-    `resourceAvailability`: `cpu`, `memory`, `pods`, the least thousandths of each that remain on
-    a node used. `topologyAlignment`: `leaves` and `spines` used, `fewest` of both together, and
-    with a preferred domain `preferred`, its pods inside. `domainUtilization`: `gpus` of the
-    leaves used, `used` of them afterwards. `historicalPerformance`: `failures`, the mean failure
-    rate in thousandths. `bandwidth`: `asked` and `uplink` in Mbit/s where the load is highest.
-    `domain`: `pods`, `preferred` of them in the domain that the gang prefers.
+    `resourceAvailability`: `cpu`, `memory`, `pods`, the least thousandths of each that remain
+    on a node used; `taken` of the `free` GPUs of the leaves used. `topologyAlignment`: `leaves`
+    and `spines` used, `fewest` of both together, and with a preferred domain `preferred`, its
+    pods inside. `domainUtilization`: `gpus` of the leaves used, `used` of them afterwards.
+    `historicalPerformance`: `failures`, the mean failure rate in thousandths. `bandwidth`:
+    `asked` and `uplink` in Mbit/s where the load is highest. `domain`: `pods`, `preferred` of
+    them in the domain that the gang prefers.
     `preferences`: `pods`, `met` of them on nodes that meet all of their preferences.
     `fewestNodes` and `spread`: `pods`, the `nodes` and `leaves` that they stand on.
     """
@@ -49,7 +50,9 @@ def _comfort(snapshot: Snapshot, one: Placed) -> Raw:
         node, free = snapshot.fabric.nodes[name].allocatable, snapshot.free[name]
         for what, share in _remaining(node, free, asked).items():
             least[what] = min(share, least.get(what, SCALE))
-    return least
+    after = _utilization(snapshot, one)
+    taken = sum(one.standing.new_gpus.values())
+    return least | {"taken": taken, "free": after["gpus"] - after["used"] + taken}
 
 
 def _remaining(whole: Resources, free: Resources, asked: Resources) -> dict[str, int]:

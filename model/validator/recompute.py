@@ -108,7 +108,7 @@ def _node_points(
 ) -> Iterator[tuple[str, int]]:
     """Value the node for a pod of `role`: (term, points per unit of pod weight)."""
     member, node, free = gang.roles[role], snapshot.fabric.nodes[name], snapshot.free[name]
-    left = remaining_share(node.allocatable, free, member.request)
+    left = comfort(node.allocatable, free, member.request)
     yield "resourceAvailability", weights.get("resourceAvailability", 0) * left // SCALE
     history = weights.get("historicalPerformance", 0)
     yield "historicalPerformance", history * (SCALE - node.failure_permille) // SCALE
@@ -132,15 +132,16 @@ def _leaf_points(
     gang, standing, locations = one.gang, one.standing, one.locations
     place = snapshot.fabric.leaves[leaf]
     new = standing.new_gpus.get(leaf, 0)
-    used = leaf_utilization(snapshot, leaf, new)
+    used, taken = leaf_utilization(snapshot, leaf, new), share_taken(snapshot, leaf, new)
     if snapshot.config.spec.strategy(gang.strategy).leaves == "empty":
-        used = SCALE - used
+        used, taken = SCALE - used, HALF - taken
     spines = {locations.paths.spine_of[other] for other in standing.leaves}
     close = min(HALF, HALF * locations.fewest // (len(standing.leaves) + len(spines)))
     wished = gang.preferred_domain in (None, place.name, place.spine)
     alignment = weights.get("topologyAlignment", 0)
     earned = {
         "domainUtilization": weights.get("domainUtilization", 0) * used // SCALE,
+        "resourceAvailability": weights.get("resourceAvailability", 0) * taken // SCALE,
         "topologyAlignment": alignment * close // SCALE + alignment * HALF * wished // SCALE,
     }
     if not wished and _is_domain(snapshot.fabric, gang.preferred_domain):
@@ -166,14 +167,14 @@ def _crowding(snapshot: Snapshot, leaf: int, asked: int) -> int:
     return milli(spec.penalties.bandwidth) * load // SCALE
 
 
-def remaining_share(allocatable: Resources, free: Resources, request: Resources) -> int:
-    """Compute t of `resourceAvailability` in thousandths: the scarcest of what is left.
+def comfort(allocatable: Resources, free: Resources, request: Resources) -> int:
+    """Compute the first half of `resourceAvailability`: the scarcest of what is left, 0..500.
 
     Over the CPU, memory and pod slots that the node states: the least of
-    1000 * (free - request) // allocatable, at least 0.
+    500 * (free - request) // allocatable, at least 0.
     """
     shares = [
-        SCALE * ((left or 0) - (asked or 0)) // whole
+        HALF * ((left or 0) - (asked or 0)) // whole
         for whole, left, asked in (
             (allocatable.cpu, free.cpu, request.cpu),
             (allocatable.memory, free.memory, request.memory),
@@ -202,13 +203,25 @@ def leaf_utilization(snapshot: Snapshot, leaf: int, new: int) -> int:
 
     min(1000, 1000 * (used + new) // total) over the schedulable nodes; 0 where total is 0.
     """
-    used = total = 0
-    free = snapshot.free
-    for node in snapshot.fabric.leaves[leaf].nodes:
-        if node.schedulable:
-            total += node.allocatable.gpus
-            used += max(0, node.allocatable.gpus - free[node.name].gpus)
+    used, total = _leaf_gpus(snapshot, leaf)
     return min(SCALE, SCALE * (used + new) // total) if total else 0
+
+
+def share_taken(snapshot: Snapshot, leaf: int, new: int) -> int:
+    """Compute the other half of `resourceAvailability`: `new` GPUs of those free in a leaf, 0..500.
+
+    min(500, 500 * new // free) over the schedulable nodes; 0 where none is free.
+    """
+    used, total = _leaf_gpus(snapshot, leaf)
+    return min(HALF, HALF * new // (total - used)) if total > used else 0
+
+
+def _leaf_gpus(snapshot: Snapshot, leaf: int) -> tuple[int, int]:
+    """GPUs in use and GPUs in all of the schedulable nodes of a leaf."""
+    hosts = [node for node in snapshot.fabric.leaves[leaf].nodes if node.schedulable]
+    free = snapshot.free
+    used = sum(max(0, node.allocatable.gpus - free[node.name].gpus) for node in hosts)
+    return used, sum(node.allocatable.gpus for node in hosts)
 
 
 def who_values(snapshot: Snapshot, plan: Plan) -> dict[int, int]:

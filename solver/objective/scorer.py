@@ -63,7 +63,7 @@ class Scorer:
         request = gang.roles[role].request
         facts = state.fabric.nodes[node]
         values = {
-            resource_availability.NAME: resource_availability.value(
+            resource_availability.NAME: resource_availability.comfort(
                 facts.allocatable, state.free[node], request
             ),
             historical_performance.NAME: historical_performance.value(facts),
@@ -113,7 +113,7 @@ class Scorer:
         history = weights.get(historical_performance.NAME, 0)
         amounts, numbers = self.state.amounts_of_score_class
         available = [
-            availability * resource_availability.value(full, free, request) // 1000
+            availability * resource_availability.comfort(full, free, request) // 1000
             for full, free in amounts
         ]
         return [
@@ -139,8 +139,8 @@ class Scorer:
         new = group.new_pods(leaf, counts)
         gpus = sum([n * r.gpus for n, r in zip(new, group.kind.requests, strict=True)])
         used, total = state.leaf_gpus[leaf]
-        share = domain_utilization.value(used, total, gpus, self._empty(gang))
-        points = {domain_utilization.NAME: weights.get(domain_utilization.NAME, 0) * share // 1000}
+        values = self._gpu_values(used, total, gpus, self._empty(gang))
+        points = {name: weights.get(name, 0) * value // 1000 for name, value in values}
         for term in self._leaf_terms:
             value = term.value(gang, state.fabric.leaves[leaf], gpus)
             points[term.name] = weights.get(term.name, 0) * value // 1000
@@ -165,15 +165,26 @@ class Scorer:
         key = (gang.strategy, gang.latency_sensitive, gpus, pods)
         known = self._leaf_points.get(key)
         if known is None:
-            weight = self.weights(gang).get(domain_utilization.NAME, 0)
-            empty = self._empty(gang)
+            weights, empty = self.weights(gang), self._empty(gang)
             fillings, numbers = self.state.fillings
             points = [
-                weight * domain_utilization.value(used, total, gpus, empty) // 1000 * pods
+                pods
+                * sum(
+                    weights.get(name, 0) * value // 1000
+                    for name, value in self._gpu_values(used, total, gpus, empty)
+                )
                 for used, total in fillings
             ]
             known = self._leaf_points[key] = [points[number] for number in numbers]
         return known
+
+    @staticmethod
+    def _gpu_values(used: int, total: int, new: int, empty: bool) -> tuple[tuple[str, int], ...]:
+        """The terms that look at the GPUs of a leaf, by name."""
+        return (
+            (domain_utilization.NAME, domain_utilization.value(used, total, new, empty)),
+            (resource_availability.NAME, resource_availability.fit(used, total, new, empty)),
+        )
 
     def _empty(self, gang: Gang) -> bool:
         """Whether its strategy favours empty leaves."""
@@ -262,7 +273,9 @@ class Scorer:
         total: dict[str, int] = {}
         for (role, leaf, kind), pods in alike.items():
             node = self.state.node_of_score_class[kind]
-            points = {**self.node_terms(gang, role, node), **by_leaf[leaf]}
+            points = self.node_terms(gang, role, node)
+            for name, value in by_leaf[leaf].items():
+                points[name] = points.get(name, 0) + value
             links = points.get(topology_alignment.NAME, 0)
             is_met = inside is None or leaf in inside
             points[topology_alignment.NAME] = compact + links + (met if is_met else 0)

@@ -89,7 +89,7 @@ def test_one_gang_for_people() -> None:
     rows = {line.split()[0]: line.split() for line in said.stdout.splitlines() if line.strip()}
     assert rows["topologyAlignment"][-5:] == ["1.000", "0.428", "0.428", "0.214", "+0.214"]
     assert rows["domainUtilization"][1:5] == ["64", "of", "64", "GPUs"]
-    assert rows["score"][1:] == ["0.901", "-9.313", "+10.214"]
+    assert rows["score"][1:] == ["0.949", "-9.265", "+10.214"]
     assert "domain +10.000" in said.stdout
     assert max(map(len, said.stdout.splitlines())) <= 80
 
@@ -148,7 +148,11 @@ def test_decisions_in_words(decision: Decision, text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "raw", "text"),
     [
-        ("resourceAvailability", {"cpu": 500, "memory": 491, "pods": 990}, "memory 49 % left"),
+        (
+            "resourceAvailability",
+            {"cpu": 500, "memory": 491, "pods": 990, "taken": 8, "free": 16},
+            "memory 49 % left; 8 of 16 free GPUs",
+        ),
         ("topologyAlignment", {"leaves": 2, "spines": 1, "fewest": 3}, "2 leaves, 1 spine"),
         (
             "topologyAlignment",

@@ -59,8 +59,14 @@ def pod(name: str, on: str = "") -> dict[str, Any]:
     }
 
 
-CROWDED = [node("full", "a", 100), node("empty", "b", 100), pod("old", "full"), pod("new")]
-"""`full` would be filled by `new` and have 20 of 100 cores left; `empty` would have 60."""
+CROWDED = [
+    *(node("full", "a", 100), node("busy", "a", 50), node("empty", "b", 100)),
+    *(pod("old", "full"), pod("other", "busy"), pod("new")),
+]
+"""`full` would be filled by `new` and have 20 of 100 cores left; `empty` would have 60.
+
+In both leaves 8 GPUs are free, of which it takes 4.
+"""
 
 
 @pytest.fixture(name="input_file")
@@ -69,9 +75,9 @@ def _input_file(write: Write) -> Path:
 
 
 def test_the_term_that_moves_a_gang(run: Run, input_file: Path) -> None:
-    """By default comfort (0.4 of 0.6 against 0.2) outweighs filling (0.2 of 1 against 0.5).
+    """By default comfort (0.4 of 0.3 against 0.1) outweighs filling (0.2 of 0.75 against 0.5).
 
-    Without it filling decides: 1.0 against 0.5 for each of the 4 GPUs.
+    Without it filling decides: 0.75 against 0.5 for each of the 4 GPUs.
     """
     result = run("plan", "-f", input_file, "--what-if", FILL, "-o", "json")
     assert result.exit_code == 0, result.output
@@ -84,8 +90,8 @@ def test_the_term_that_moves_a_gang(run: Run, input_file: Path) -> None:
     assert gang["decided"]["term"] == "domainUtilization"
     assert gang["heldBefore"]["term"] == "resourceAvailability"
     terms = {one["name"]: one["value"] for one in told["terms"]}
-    assert terms["resourceAvailability"] == {"before": 0.6, "after": 0.2}
-    assert terms["domainUtilization"] == {"before": 0.5, "after": 1.0}
+    assert terms["resourceAvailability"] == {"before": 0.55, "after": 0.35}
+    assert terms["domainUtilization"] == {"before": 0.5, "after": 0.75}
     fields = {one["field"]: (one["before"], one["after"]) for one in told["config"]}
     assert fields == {
         "spec.scoringWeights.domainUtilization": ("0.2", "1"),
@@ -114,9 +120,9 @@ def test_for_people(run: Run, input_file: Path) -> None:
     assert "  spec.scoringWeights.domainUtilization: 0.2 -> 1" in lines
     at = next(number for number, line in enumerate(lines) if "ml/new" in line)
     told = " ".join(" ".join(lines[at:]).split("room kept")[0].split())
-    # Before, 0.4 of 0.6 against 0.2 for each of 4 GPUs held it.
-    held = "resourceAvailability held it before, +0.160"
-    assert told == f"ml/new b a {held}; now domainUtilization +0.357"
+    # Before, 0.4 of 0.3 against 0.1 for each of 4 GPUs held it.
+    held = "resourceAvailability held it before, +0.080"
+    assert told == f"ml/new b a {held}; now domainUtilization +0.178"
     assert sum("proven best: " in line for line in lines) == 2
     assert max(map(len, lines)) <= 80
 

@@ -37,35 +37,62 @@ def points(
 
 
 def test_resource_availability_takes_the_scarcest() -> None:
-    """Memory is scarcest: (10 - 3 running - 4 asked) GiB of 10 leave 300 thousandths."""
+    """Memory is scarcest: (10 - 3 running - 4 asked) GiB of 10 leave 150; 2 of 8 GPUs are 125."""
     busy = RunningPod("ops", "p", "a0", Resources(memory=3 * GIB, cpu=1000))
     one = gang("g", 1, request=Resources(gpus=2, cpu=2000, memory=4 * GIB))
     found = points(fabric([[1]]), one, ["a0"], [busy], scoringWeights=ONLY_COMFORT)
-    assert found == {"resourceAvailability": 2 * 300}
+    assert found == {"resourceAvailability": 2 * (150 + 125)}
 
 
 def test_resource_availability_looks_at_one_pod_alone() -> None:
-    """Two pods on one node leave nine of ten slots each, and three quarters of the weight."""
+    """Two pods on one node leave nine of ten slots each; of the leaf they take six of 8 GPUs."""
     one = gang("g", 2, gpus=3)
     weights = {"resourceAvailability": "0.75", "historicalPerformance": "0.25"}
     failing = Fabric((Leaf("a", "s0", (node("a0", "a", failure_permille=1000),)),))
     found = points(failing, one, ["a0", "a0"], scoringWeights=weights)
-    assert found == {"resourceAvailability": 6 * (750 * 900 // 1000)}
+    assert found == {"resourceAvailability": 6 * (750 * 450 // 1000 + 750 * 375 // 1000)}
 
 
 def test_resource_availability_is_never_negative() -> None:
-    """A node that is overcommitted on CPU is worth nothing here, not less."""
+    """A node that is overcommitted on CPU is worth nothing but its GPUs here, not less."""
     busy = RunningPod("ops", "p", "a0", Resources(cpu=12_000))
-    assert points(fabric([[1]]), gang("g", 1), ["a0"], [busy], scoringWeights=ONLY_COMFORT) == {}
+    found = points(fabric([[1]]), gang("g", 1), ["a0"], [busy], scoringWeights=ONLY_COMFORT)
+    assert found == {"resourceAvailability": 8 * 500}
 
 
 def test_unstated_amounts_do_not_count() -> None:
-    """A node that states neither CPU nor memory is measured by its pod slots: 9 of 10 left."""
+    """A node without CPU and memory is measured by its pod slots, 9 of 10 left, and its GPU."""
     bare = node("a0", "a", allocatable=replace(WHOLE, cpu=None, memory=None))
     where = Fabric((Leaf("a", "s0", (bare,)),))
     one = gang("g", 1, request=Resources(gpus=1, cpu=10**9))
     found = points(where, one, ["a0"], scoringWeights=ONLY_COMFORT)
-    assert found == {"resourceAvailability": 900}
+    assert found == {"resourceAvailability": 450 + 62}
+
+
+def test_gpus_are_available_where_as_many_are_free_as_are_taken() -> None:
+    """Beside 450 for slots, 400 where a pod runs: four of five free GPUs, four of 16, eight of 16.
+
+    A strategy that favours empty leaves turns it round: 500 less the 400 of four in five.
+    """
+    where, half = fabric([[1, 2]]), gang("g", 1, gpus=4)
+    busy = [RunningPod("ops", "p", "a0", Resources(gpus=3))]
+
+    def earned(one: Gang, node: str) -> int:
+        found = points(where, one, [node], busy, scoringWeights=ONLY_COMFORT)
+        return found["resourceAvailability"]
+
+    assert earned(half, "a0") == 4 * (400 + 400)
+    assert earned(half, "b0") == 4 * (450 + 125)
+    assert earned(gang("g", 1), "b0") == 8 * (450 + 250)
+    assert earned(replace(half, strategy=Strategy.DISTRIBUTED), "a0") == 4 * (400 + 100)
+
+
+def test_a_leaf_without_a_free_gpu_has_none_available() -> None:
+    """Nor one with fewer than none, where nodes say less than what runs on them: 450 for slots."""
+    busy = [RunningPod("ops", "p", "a0", Resources(gpus=9))]
+    pod = gang("g", 1, gpus=0)
+    found = points(fabric([[1]]), pod, ["a0"], busy, scoringWeights=ONLY_COMFORT)
+    assert found == {"resourceAvailability": 400}
 
 
 def test_historical_performance() -> None:
@@ -235,10 +262,10 @@ def test_custom_terms_count_where_the_config_weighs_them() -> None:
 
 
 def test_default_weights() -> None:
-    """An empty leaf of two nodes, one taken whole: 0.4 * 0.9 + 0.3 + 0.2 * 0.5 + 0.1 per GPU."""
+    """An empty leaf of two nodes, one taken whole: 0.4 * 0.7 + 0.3 + 0.2 * 0.5 + 0.1 per GPU."""
     found = points(fabric([[2]]), gang("g", 1), ["a0"])
     assert found == {
-        "resourceAvailability": 8 * 360,
+        "resourceAvailability": 8 * 280,
         "topologyAlignment": 8 * 300,
         "domainUtilization": 8 * 100,
         "historicalPerformance": 8 * 100,

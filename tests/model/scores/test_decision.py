@@ -23,21 +23,21 @@ def between(world: Snapshot, one: Gang, places: tuple[str, str], made: Plan | No
 
 
 def test_the_term_that_favours_it_most() -> None:
-    """Filling leaf `a` is worth 0.2 * 0.5 for each of 8 GPUs more; nothing else differs."""
+    """Leaf `a` is worth 0.2 * 0.5 more for each of 8 GPUs, and 0.4 * 0.25: all that it has free."""
     one = gang("g", 1)
     world = snapshot(fabric([[2, 2]]), one, running=HALF_USED)
     found = between(world, one, ("a1", "b0"), plan(world, {"g": ["a1"]}))
-    assert found == Decision(DecidedBy.TERM, 800, "domainUtilization", 800)
+    assert found == Decision(DecidedBy.TERM, 1600, "resourceAvailability", 800)
 
 
 def test_others_have_the_better_place() -> None:
-    """`h` stands on the node that would be worth 800 more."""
+    """`h` stands on the node that would be worth 1600 more."""
     one, other = gang("g", 1), gang("h", 1)
     world = snapshot(fabric([[2, 2]]), one, other, running=HALF_USED)
     found = between(world, one, ("b0", "a1"), plan(world, {"g": ["b0"], "h": ["a1"]}))
     assert found.ground is DecidedBy.TAKEN
     assert found.gangs == (GangKey("ml", "h"),)
-    assert (found.difference, found.term) == (-800, "domainUtilization")
+    assert (found.difference, found.term) == (-1600, "resourceAvailability")
 
 
 def test_room_is_kept_there() -> None:
@@ -63,7 +63,7 @@ def test_a_plan_that_is_not_the_best() -> None:
     one = gang("g", 1)
     world = snapshot(fabric([[2, 2]]), one, running=HALF_USED)
     found = between(world, one, ("b0", "a1"), plan(world, {"g": ["b0"]}))
-    assert found == Decision(DecidedBy.UNPROVEN, -800, "domainUtilization", -800)
+    assert found == Decision(DecidedBy.UNPROVEN, -1600, "resourceAvailability", -800)
 
 
 def test_what_runs_is_not_moved_for_it() -> None:

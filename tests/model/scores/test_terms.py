@@ -17,17 +17,23 @@ def test_each_term_of_a_pair() -> None:
     score = TermScores(world).score(one, seats(one, ["a0", "a1"]))
     terms = {term.name: term for term in score.terms}
     assert {name: (term.value, term.weight) for name, term in terms.items()} == {
-        "resourceAvailability": (750, 400),
+        "resourceAvailability": (375 + 250, 400),
         "topologyAlignment": (1000, 300),
         "domainUtilization": (500, 200),
         "historicalPerformance": (1000, 100),
     }
-    assert dict(terms["resourceAvailability"].raw) == {"cpu": 750, "memory": 900, "pods": 900}
+    assert dict(terms["resourceAvailability"].raw) == {
+        "cpu": 750,
+        "memory": 900,
+        "pods": 900,
+        "taken": 16,
+        "free": 32,
+    }
     assert dict(terms["topologyAlignment"].raw) == {"leaves": 1, "spines": 1, "fewest": 2}
     assert dict(terms["domainUtilization"].raw) == {"used": 16, "gpus": 32}
     assert score.size == 16
     assert score.by_term["domainUtilization"] == 16 * 100
-    assert score.points == 16 * (300 + 300 + 100 + 100)
+    assert score.points == 16 * (250 + 300 + 100 + 100)
 
 
 def test_what_is_lost_by_two_leaves_and_another_domain() -> None:
