@@ -125,11 +125,12 @@ site: $(STAMP) ## The documents as a site, every link checked: dist/site
 release-check: $(STAMP) ## Every step of a release that needs no registry, into dist/
 	@.ci/release-check
 
-build: $(STAMP) ## The package (dist/), and bin/scheduler, which is `fourleaf run`
+build: $(STAMP) ## The package (dist/), and bin/scheduler and bin/controller, which are `fourleaf run`
 	@.venv/bin/hatchling build --target wheel --directory $(DIST)
 	@mkdir -p $(BIN)
 	@printf '#!/bin/sh\nexec "%s" run "$$@"\n' "$(CURDIR)/$(FOURLEAF)" >$(BIN)/scheduler
-	@chmod +x $(BIN)/scheduler
+	@printf '#!/bin/sh\nexec "%s" run --listen 127.0.0.1:8081 "$$@"\n' "$(CURDIR)/$(FOURLEAF)" >$(BIN)/controller
+	@chmod +x $(BIN)/scheduler $(BIN)/controller
 
 run-local: $(STAMP) ## Run the scheduler here, by the usual kubeconfig: make run-local WITH="--context kind"
 	@$(FOURLEAF) run $(WITH)

@@ -72,6 +72,23 @@ RESOURCES = fixed(
         "claims": some(fixed({"name": text(LABEL), "request": text()}, ("name",))),
     }
 )
+_NOT_ROOT: Schema = {"type": ["integer", "null"], "minimum": 1, "maximum": 2**31 - 1}
+_PROFILE = fixed(
+    {"type": {"enum": ["RuntimeDefault", "Localhost"]}, "localhostProfile": text()}, ("type",)
+)
+POD_SECURITY_CONTEXT = fixed(
+    {
+        **dict.fromkeys(("runAsUser", "runAsGroup", "fsGroup"), _NOT_ROOT),
+        "fsGroupChangePolicy": {"enum": ["OnRootMismatch", "Always"]},
+        "supplementalGroups": some({**_NOT_ROOT, "type": "integer"}),
+        "seccompProfile": _PROFILE,
+        "appArmorProfile": _PROFILE,
+        "seLinuxOptions": fixed(
+            {"level": text(), "type": text("container_[a-z_]+"), "user": text(), "role": text()}
+        ),
+    }
+)
+"""Nothing in it makes a pod root, or less confined than it ships."""
 SHAPES: dict[str, Schema] = {
     "affinity": AFFINITY,
     "commonLabels": LABELS,
@@ -93,6 +110,7 @@ SHAPES: dict[str, Schema] = {
     "otherSchedulers": some(text(f"{LABEL}/{SUBDOMAIN}")),
     "podAnnotations": entries(text()),
     "podLabels": LABELS,
+    "podSecurityContext": POD_SECURITY_CONTEXT,
     "priorityClassName": optional(SUBDOMAIN),
     "resources": RESOURCES,
     "serviceAccountAnnotations": entries(text()),

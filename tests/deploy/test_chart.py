@@ -451,6 +451,45 @@ def test_what_the_values_add_reaches_every_component() -> None:
     assert found["fourleaf-scheduler"]["topologySpreadConstraints"] == spread
 
 
+@pytest.mark.parametrize("chart", ["fourleaf", "gpu-scheduler-check"])
+def test_security_contexts_are_values_that_open_no_hole(chart: str) -> None:
+    """Users, groups and profiles, none of them left out or root; the rest stays as it is.
+
+    A number may be left to the platform. Large ones stay whole.
+    """
+    given = (
+        "--set=podSecurityContext.runAsUser=1000660000,podSecurityContext.runAsGroup=null",
+        "--set=podSecurityContext.seccompProfile.type=Localhost",
+        "--set=podSecurityContext.seccompProfile.localhostProfile=tight.json",
+        "--set=podSecurityContext.seLinuxOptions.level=s0",
+    )
+    expected = {
+        "runAsNonRoot": True,
+        "runAsUser": 1000660000,
+        "seccompProfile": {"type": "Localhost", "localhostProfile": "tight.json"},
+        "seLinuxOptions": {"level": "s0"},
+    }
+    for spec in templates(rendered(chart, *given)).values():
+        context = spec["securityContext"]
+        assert context == context | expected
+        assert "runAsGroup" not in context
+    confined = rendered(chart, "--set=podSecurityContext.seccompProfile=null")
+    for spec in templates(confined).values():
+        assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    for hole in (
+        "runAsUser=0",
+        "runAsNonRoot=false",
+        "seccompProfile.type=Unconfined",
+        "appArmorProfile.type=Unconfined",
+        "seLinuxOptions.type=spc_t",
+        "supplementalGroups={0}",
+        "sysctls={}",
+    ):
+        with pytest.raises(subprocess.CalledProcessError) as refused:
+            rendered(chart, f"--set=podSecurityContext.{hole}")
+        assert "podSecurityContext" in refused.value.stderr
+
+
 def test_agents_go_where_a_label_tells_of_gpus() -> None:
     """Any one of the labels will do; without a list, on every node."""
     terms = templates(made())["fourleaf-agent"]["affinity"]["nodeAffinity"]

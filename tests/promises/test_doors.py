@@ -53,14 +53,41 @@ def test_every_target_is_there(target: str) -> None:
     assert re.search(rf"^{target}:.* ## \S", (ROOT / "Makefile").read_text(), re.MULTILINE)
 
 
-def test_build_makes_a_program_that_is_the_scheduler(tmp_path: Path) -> None:
-    """With the options that it has."""
-    program = tmp_path / "bin" / "scheduler"
-    make("build", f"BIN={program.parent}", f"DIST={tmp_path}")
+def test_build_makes_programs_that_are_the_scheduler(tmp_path: Path) -> None:
+    """With the options that it has.
+
+    The controller is a replica beside it, which repairs and places where the other does not lead.
+    It listens at another port, so that both run on one machine, unless it is told where.
+    """
+    echo = f"FOURLEAF={os.path.relpath('/bin/echo', ROOT)}"
+    make("build", echo, f"BIN={tmp_path / 'bin'}", f"DIST={tmp_path}")
     assert len(list(tmp_path.glob("fourleaf-*.whl"))) == 1
-    told = " ".join(said(program, "--help"))
-    assert "--kubeconfig" in told
-    assert "--scheduler-name" in told
+    verb = typer.main.get_command(app).commands["run"]
+    for program, options, port in (
+        ("scheduler", ["--scheduler-name=topology-aware-scheduler"], 8080),
+        ("controller", [], 8081),
+        ("controller", ["--listen=127.0.0.1:1"], 1),
+    ):
+        (line,) = said(tmp_path / "bin" / program, "--kubeconfig=config", *options)
+        name, *words = line.split()
+        given = verb.make_context(name, words).params
+        assert (name, given["kubeconfig"]) == ("run", "config")
+        assert given["listen"] == f"127.0.0.1:{port}"
+
+
+def test_the_scheduler_runs_by_its_file() -> None:
+    """From its folder, by the Python of the system."""
+    command = ("python3", "scheduler.py", "--context", "kind")
+    environment = UNTAUGHT | {"FOURLEAF": "echo"}
+    done = subprocess.run(
+        command,
+        cwd=ROOT / "gpu-scheduler",
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "run --context kind\n"
 
 
 def test_the_scheduler_runs_here() -> None:

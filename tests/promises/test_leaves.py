@@ -39,3 +39,20 @@ def _leaf(world: Snapshot) -> str:
     (placed,) = solve(world).placements
     ((_, node),) = placed.pods
     return node[0]
+
+
+@pytest.mark.parametrize(("gpus", "busy"), [(8, 8), (1, 4)])
+def test_the_largest_weight_sends_pods_where_the_least_is_left(gpus: int, busy: int) -> None:
+    """By `resourceAvailability` alone, a whole node and a part of one go to the leaf in use.
+
+    They state neither CPU nor memory: without GPUs all free nodes would be worth the same.
+    """
+    held = [RunningPod("ml", "p", "b0", Resources(gpus=busy))]
+    world = snapshot(
+        fabric([[2, 2]]),
+        gang("job", 1, gpus=gpus),
+        running=held,
+        scoringWeights={"resourceAvailability": 1},
+        fragmentation={"weight": 0},
+    )
+    assert _leaf(world) == "b"

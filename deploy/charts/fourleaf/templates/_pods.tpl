@@ -8,10 +8,16 @@ securityContext:
 
 {{- define "fourleaf.nobody" -}}
 runAsNonRoot: true
-runAsUser: 65532
-runAsGroup: 65532
-fsGroup: 65532
+{{- range $key, $value := .Values.podSecurityContext }}
+{{- if kindIs "float64" $value }}
+{{ $key }}: {{ int64 $value }}
+{{- else if $value }}
+{{ $key }}: {{ toJson $value }}
+{{- end }}
+{{- end }}
+{{- if not .Values.podSecurityContext.seccompProfile }}
 seccompProfile: {type: RuntimeDefault}
+{{- end }}
 {{- end }}
 
 {{- define "fourleaf.locked" -}}

@@ -25,9 +25,16 @@ spec:
   {{- end }}
   securityContext:
     runAsNonRoot: true
-    runAsUser: 65532
-    runAsGroup: 65532
+    {{- range $key, $value := .Values.podSecurityContext }}
+    {{- if kindIs "float64" $value }}
+    {{ $key }}: {{ int64 $value }}
+    {{- else if $value }}
+    {{ $key }}: {{ toJson $value }}
+    {{- end }}
+    {{- end }}
+    {{- if not .Values.podSecurityContext.seccompProfile }}
     seccompProfile: {type: RuntimeDefault}
+    {{- end }}
   containers:
     - name: check
       {{- with .Values.image }}
