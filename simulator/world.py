@@ -211,9 +211,7 @@ class ReplayState:
     def _fewest(self, gang: Gang) -> int:
         """The fewest leaves of any legal place for the gang on the empty fabric; 0 without one."""
         rule = facts_of(self.cluster.base).of_gang(self.options.config.spec, gang, NO_EXTENSIONS)
-        if rule.k is not None:
-            return rule.k
-        return rule.whole_spines[1] if rule.whole_spines is not None else 0
+        return rule.fewest_leaves
 
 
 def _nodes(pods: Iterable[tuple[str, str]]) -> list[str]:

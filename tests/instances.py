@@ -61,6 +61,17 @@ def random_snapshot(seed: int) -> Snapshot:
     return build(Dice(random.Random(seed)))  # noqa: S311
 
 
+def with_few_window_nodes(snapshot: Snapshot, seed: int) -> Snapshot:
+    """The same for three seeds in four; else gangs of few nodes may use any leaves of a spine."""
+    if seed % 4 != 1:
+        return snapshot
+    config = snapshot.config
+    few = {"window_nodes": (0, 1, 2, 3)[seed // 4 % 4]}
+    constraints = config.spec.topology_constraints.model_copy(update=few)
+    spec = config.spec.model_copy(update={"topology_constraints": constraints})
+    return replace(snapshot, config=config.model_copy(update={"spec": spec}))
+
+
 def snapshots() -> st.SearchStrategy[Snapshot]:
     """Snapshots of the same family for Hypothesis."""
     return st.randoms(use_true_random=False).map(lambda source: build(Dice(source)))

@@ -68,6 +68,12 @@ def weights_view(spec: Spec) -> Iterator[RenderableType]:
         "added for every likely gang that could still start afterwards, times its GPUs and "
         "its share of the job mix",
     )
+    most = spec.topology_constraints.window_nodes
+    yield from _entry(
+        f"topologyConstraints.windowNodes {most:,}",
+        "gangs of more nodes, and Preferred ones, may use any leaves of one spine: each leaf more "
+        "than the fewest takes off the same share of half of topologyAlignment",
+    )
     yield from _entry(f"solver.gap {spec.solver.gap}", _of_gap(spec.solver.gap))
 
 

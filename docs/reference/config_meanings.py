@@ -33,6 +33,10 @@ MEANINGS: dict[str, str] = {
     "topology.unlabelled": "How a GPU node without a leaf is treated.",
     "topologyConstraints.maxNodesPerLeaf": "Most nodes of one gang in one leaf.",
     "topologyConstraints.maxGPUsPerLeaf": "Most GPUs of one gang in one leaf.",
+    "topologyConstraints.windowNodes": (
+        "Most nodes of a gang that has to stand in a window; larger ones may use any leaves of one "
+        "spine, the fewer the better."
+    ),
     "topologyConstraints.rules[].nodes": "Node count that an exception from the leaf rule is for.",
     "topologyConstraints.rules[].leaves": "Adjacent leaves that such a gang may take.",
     "network.nodeBandwidth": "Bandwidth of nodes that state none.",

@@ -149,10 +149,15 @@ class PlacementRule(Section):
 
 
 class TopologyConstraints(Section):
-    """Caps on one gang in one leaf, and exceptions from the general rule by node count."""
+    """Caps on one gang in one leaf, the largest gang in a window, and exceptions by node count.
+
+    Gangs of more than `window_nodes` nodes may use any leaves of one spine, unless `rules` has
+    an entry for their node count.
+    """
 
     max_nodes_per_leaf: int | None = Field(default=None, ge=1, le=65536, alias="maxNodesPerLeaf")
     max_gpus_per_leaf: int | None = Field(default=None, ge=1, le=1048576, alias="maxGPUsPerLeaf")
+    window_nodes: int = Field(default=16, ge=0, le=65536)
     rules: tuple[PlacementRule, ...] = ()
 
     @model_validator(mode="after")

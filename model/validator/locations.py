@@ -50,6 +50,15 @@ class LegalLocations:
         return leaves + self.kind.slack
 
     @cached_property
+    def any_leaves(self) -> bool:
+        """Whether the gang may use any leaves of a spine: it is `Preferred`, or so large."""
+        kind = self.kind
+        if kind.preferred or sum(kind.sizes) <= max(1, kind.window_nodes):
+            return kind.preferred
+        nodes = self.room.node_count(kind.sizes)
+        return nodes > kind.window_nodes and nodes not in dict(kind.exceptions)
+
+    @cached_property
     def whole_spines(self) -> tuple[int, int] | None:
         """(spines, leaves) of the smallest location of whole spines and a rest.
 
@@ -116,16 +125,25 @@ class LegalLocations:
 
     @cached_property
     def fewest(self) -> int:
-        """F of section 4: the least leaves plus spines; 0 where nothing ever holds the gang."""
-        if self.k is not None:
-            return self.k + 1
+        """F of section 4: the least leaves plus spines; 0 or 1 where nothing says so."""
+        spans = [leaves + spines for leaves, spines in self._spans]
+        return min(spans, default=int(self.any_leaves))
+
+    @cached_property
+    def fewest_leaves(self) -> int:
+        """The fewest leaves of any legal location on the empty fabric; 0 without one."""
+        return min((leaves for leaves, _ in self._spans), default=0)
+
+    @cached_property
+    def _spans(self) -> list[tuple[int, int]]:
+        """(leaves, spines) of the smallest locations of each sort that the gang may use."""
+        spans = [] if self.k is None else [(self.k, 1)]
         if self.whole_spines is not None:
-            return sum(self.whole_spines)
-        if not self.kind.preferred:
-            return 0
-        return 1 + min(
-            (n for n in map(self._scattered, self.paths.spines) if n is not None), default=0
-        )
+            spans.append(self.whole_spines[::-1])
+        if self.any_leaves:
+            holding = filter(self._spine_holds, self.paths.spines)
+            spans += [(leaves, 1) for leaves in map(self._scattered, holding) if leaves]
+        return spans
 
     def _scattered(self, leaves: tuple[int, ...]) -> int | None:
         """How many leaves of a spine `fill` needs, those that hold most of the gang first."""
@@ -152,7 +170,7 @@ class LegalLocations:
         Leaves without a pod must be left out, and the numbers must sum to the sizes.
         """
         spines = {self.paths.spine_of[leaf] for leaf in numbers}
-        if self.kind.preferred and self.in_one_spine:
+        if self.any_leaves and self.in_one_spine:
             if len(spines) > 1:
                 return f"stands in {len(spines)} spines, but one spine could hold it"
             if any(self.room.fill(leaf, part).taken != part for leaf, part in numbers.items()):

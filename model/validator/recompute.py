@@ -136,7 +136,10 @@ def _leaf_points(
     if snapshot.config.spec.strategy(gang.strategy).leaves == "empty":
         used, taken = SCALE - used, HALF - taken
     spines = {locations.paths.spine_of[other] for other in standing.leaves}
-    close = min(HALF, HALF * locations.fewest // (len(standing.leaves) + len(spines)))
+    span, fewest = len(standing.leaves) + len(spines), locations.fewest
+    close = min(HALF, HALF * fewest // span)
+    if locations.any_leaves and locations.in_one_spine:
+        close = min(HALF, HALF * (2 * fewest - span) // fewest)
     wished = gang.preferred_domain in (None, place.name, place.spine)
     alignment = weights.get("topologyAlignment", 0)
     earned = {

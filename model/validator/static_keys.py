@@ -37,13 +37,15 @@ class EligibilityKey:
 class PlacementKey:
     """A ground with the sizes of the roles (bound members included) and its leaf rule.
 
-    `exceptions` are (node count, leaves) of `topologyConstraints.rules`.
+    `exceptions` are (node count, leaves) of `topologyConstraints.rules`, `window_nodes` the most
+    nodes of a gang that has to stand in a window.
     """
 
     ground: EligibilityKey
     sizes: Counts
     preferred: bool = False
     slack: int = 0
+    window_nodes: int = 0
     exceptions: tuple[tuple[int, int], ...] = ()
 
 
@@ -73,6 +75,7 @@ def kind_of(
         sizes=tuple(role.size for role in gang.roles),
         preferred=gang.policy is TopologyPolicy.PREFERRED,
         slack=spec.topology.window_slack,
+        window_nodes=caps.window_nodes,
         exceptions=tuple((rule.nodes, rule.leaves) for rule in caps.rules),
     )
 
@@ -93,5 +96,6 @@ def phantom_kind(spec: Spec, nodes: int, gpus: int, flat: bool) -> PlacementKey:
         ground=ground,
         sizes=(nodes,),
         slack=spec.topology.window_slack,
+        window_nodes=caps.window_nodes,
         exceptions=tuple((rule.nodes, rule.leaves) for rule in caps.rules),
     )

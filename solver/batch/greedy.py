@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf
+from operator import le
 
 from fourleaf.model.aging import age_step, placed_value
 from fourleaf.model.extensions import NO_EXTENSIONS, Extensions
@@ -275,24 +276,34 @@ class FreeBooks:
         return None if best is None else best[2]
 
     def find_loose(self, group: GangGroup, room: list[list[int]]) -> list[list[int]] | None:
-        """Any leaves of one spine, the first that has room."""
-        found = (self.seat_loose(group, room, spine) for spine in group.candidates.loose_spines)
-        return next((nodes for nodes in found if nodes is not None), None)
+        """Any leaves of one spine, where they are fewest; the first such spine that has room."""
+        leaf_of = self.state.fabric.leaf_of
+        found = [self.seat_loose(group, room, spine) for spine in group.candidates.loose_spines]
+        return min(
+            [nodes for nodes in found if nodes is not None],
+            key=lambda nodes: len({leaf_of[node] for members in nodes for node in members}),
+            default=None,
+        )
 
     def seat_loose(
         self, group: GangGroup, room: list[list[int]], spine: int, rank: NodeRank | None = None
     ) -> list[list[int]] | None:
-        """Any leaves of the spine, those with most room first."""
+        """Any leaves of the spine, those with most room first, the last with as little as do."""
         kind, fabric = group.kind, self.state.fabric
         spines = {fabric.spine_of[leaf] if leaf >= 0 else -1 for leaf in group.bound}
         if spines - {spine}:
             return None
         remaining = [len(role.pods) for role in group.gang.roles]
         takes: list[tuple[int, Counts]] = []
-        order = sorted(
+        leaves = sorted(
             fabric.spine_leaves[spine], key=lambda i: (i not in group.bound, -room[0][i], i)
         )
-        for leaf in order:
+        while leaves:
+            leaf = leaves[0]
+            if leaf not in group.bound:
+                enough = [i for i in leaves if all(map(le, remaining, (row[i] for row in room)))]
+                leaf = min(enough, key=room[0].__getitem__, default=leaf)
+            leaves.remove(leaf)
             bound = group.bound.get(leaf, (0,) * len(remaining))
             most = zip(remaining, room, bound, strict=True)
             wanted = tuple(min(left, free[leaf]) + held for left, free, held in most)

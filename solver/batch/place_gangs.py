@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from fourleaf.model.gang import Gang
@@ -25,6 +25,7 @@ from fourleaf.solver.cpsat.variables import GroupVariables, Model
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangGroup
 from fourleaf.solver.instance.gang_type import Counts
+from fourleaf.solver.instance.preferred_nodes import profiles_of
 from fourleaf.solver.objective.scorer import Points, Scorer
 
 WORK_WITH_PREFERENCES = 0.25
@@ -106,6 +107,7 @@ def _objective(
         for number, gang_class in enumerate(variables.group.gang_classes):
             program.equal(variables.placed(number), len(gang_class.gangs))
         objective += _compactness(model, scorer, variables)
+    _order_equals(model, scorer, model.groups[:count])
     objective += add_spread(model, scorer, model.groups[:count])
     rooms = [
         (likely.value, variable)
@@ -181,17 +183,60 @@ def _add_worth(costs: list[int], model: Model, scorer: Scorer, variables: GroupV
                 costs[variable] += count * points
 
 
+def _order_equals(model: Model, scorer: Scorer, groups: Sequence[GroupVariables]) -> None:
+    """Of equal loose gangs, each in no spine before that of the one before it.
+
+    They could change places, so nothing is lost, and the search does not try all their orders.
+    """
+    extensions = model.state.fabric.extensions
+    if extensions.node_terms or extensions.leaf_terms:
+        return
+    before: dict[Hashable, GroupVariables] = {}
+    for variables in groups:
+        group = variables.group
+        if not variables.takes or group.bound or group.within is not None:
+            continue
+        gang = group.gang
+        if scorer.spread_set(group, gang) is not None:
+            continue
+        profiles = profiles_of(gang, model.state.fabric)
+        wishes = (gang.strategy, gang.latency_sensitive, gang.preferred_domain, profiles)
+        key = (group.kind, group.candidates, wishes)
+        if key in before:
+            first = [(-spine, variable) for spine, variable in before[key].spines]
+            model.program.row([*first, *variables.spines], 0, ENDLESS)
+        before[key] = variables
+
+
 def _compactness(model: Model, scorer: Scorer, variables: GroupVariables) -> Terms:
     """A loose gang's points for the number of leaves it uses, by one choice per number."""
     if not variables.takes:
         return []
     group = variables.group
     total = scorer.new_weight(group)
-    by_spine: dict[int, int] = defaultdict(int)
-    for leaf in {leaf for leaf, _, _ in variables.takes}:
-        by_spine[model.state.fabric.spine_of[leaf]] += 1
-    most = min(max(by_spine.values()), sum(group.kind.sizes))
-    used = [(n, model.program.variable(1)) for n in range(1, most + 1)]
-    model.program.equal([*((1, v) for _, v in used), *((-1, v) for _, v in variables.spines)], 0)
-    model.program.equal([*used, *((-1, v) for _, _, v in variables.takes)], 0)
+    most: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+    for leaf, counts, _ in variables.takes:
+        here = most[model.state.fabric.spine_of[leaf]]
+        here[leaf] = max(here[leaf], sum(group.new_pods(leaf, counts)))
+    pods = sum(len(role.pods) for role in group.gang.roles)
+    least = {spine: _leaves_needed(here.values(), pods) for spine, here in most.items()}
+    largest = min(max(map(len, most.values())), sum(group.kind.sizes))
+    numbers = range(min(least.values()), largest + 1)
+    program, chosen = model.program, variables.spines
+    used = [(n, program.variable(1)) for n in numbers]
+    program.equal([*((1, v) for _, v in used), *((-1, v) for _, v in chosen)], 0)
+    program.equal([*used, *((-1, v) for _, _, v in variables.takes)], 0)
+    # The relaxation would fill parts of leaves: no gang stands on fewer than it needs by itself.
+    program.row([*used, *((-least.get(spine, 0), v) for spine, v in chosen)], 0, ENDLESS)
     return [(total * scorer.compactness(group.candidates, group.gang, n + 1), v) for n, v in used]
+
+
+def _leaves_needed(pods_in: Iterable[int], pods: int) -> int:
+    """How many leaves of a spine hold so many pods at least; all of them where they do not."""
+    count = 0
+    for most in sorted(pods_in, reverse=True):
+        if pods <= 0:
+            break
+        pods -= most
+        count += 1
+    return max(1, count)

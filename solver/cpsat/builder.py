@@ -19,6 +19,7 @@ from fourleaf.solver.cpsat.constraints.capacity import Capacity
 from fourleaf.solver.cpsat.constraints.node_limits import add_node_limits, add_phantom_limit
 from fourleaf.solver.cpsat.constraints.uplinks import add_uplinks
 from fourleaf.solver.cpsat.cuts.block_cuts import add_block_cuts
+from fourleaf.solver.cpsat.cuts.spine_cuts import add_spine_cuts
 from fourleaf.solver.cpsat.demand import Demand, NodeClass
 from fourleaf.solver.cpsat.dominance import prune
 from fourleaf.solver.cpsat.flows import add_flows
@@ -66,6 +67,7 @@ def build(
     add_uplinks(model, scorer)
     if scored:
         add_block_cuts(model)
+        add_spine_cuts(model)
     return model
 
 

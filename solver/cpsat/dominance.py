@@ -54,7 +54,7 @@ def prune(
     contested: set[int] = set()
     for (group, _), leaves in zip(groups, reached, strict=True):
         if group.phantom:
-            contested |= leaves
+            contested |= _loose_leaves(state, group) if group.loose else leaves
     rivals = sum(
         group.most * sum(group.kind.sizes)
         for (group, _), leaves in zip(groups, reached, strict=True)
@@ -79,6 +79,13 @@ def prune(
 def _leaves(classes: list[OpenCandidates]) -> set[int]:
     """All leaves of the places."""
     return {leaf for opened in classes for place, _ in opened.places for leaf, _ in place.takes}
+
+
+def _loose_leaves(state: CycleState, group: GangGroup) -> set[int]:
+    """All leaves with room that a gang may use which takes any leaves of a spine."""
+    room, spine_leaves = state.room(group.kind).by_leaf[0], state.fabric.spine_leaves
+    spines = group.candidates.loose_spines
+    return {leaf for spine in spines for leaf in spine_leaves[spine] if room[leaf]}
 
 
 def _prune_group(

@@ -1,4 +1,4 @@
-"""Gangs of the policy `Preferred`, which may use any leaves of a spine.
+"""Gangs that may use any leaves of a spine: large ones, and those of the policy `Preferred`.
 
 Equal gangs are counted together, by an integer per spine and one for their pods in each
 leaf. A gang whose numbers per leaf matter by themselves chooses one of those that the leaf

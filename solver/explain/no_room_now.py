@@ -86,7 +86,9 @@ class NoRoomNow:
     def as_preferred(self) -> GangGroup | None:
         """The group of the same gang under the policy `Preferred`, where that differs."""
         gang = self.group.gang
-        if gang.policy is TopologyPolicy.PREFERRED or sum(self.group.kind.sizes) < 2:
+        if self.group.loose or gang.policy is TopologyPolicy.PREFERRED:
+            return None
+        if sum(self.group.kind.sizes) < 2:
             return None
         group = self.context.factory.of(replace(gang, policy=TopologyPolicy.PREFERRED))
         return group if group.loose else None

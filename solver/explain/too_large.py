@@ -88,8 +88,7 @@ def filled(kind: GangType, leaves: tuple[int, ...], sizes: Counts) -> int:
 
 
 def _allowed(spec: Spec, group: GangGroup) -> int | None:
-    rules = {rule.nodes: rule.leaves for rule in spec.topology_constraints.rules}
-    most = rules.get(group.kind.node_count) if rules else None
+    most = group.kind.allowed_leaves
     return None if most is None else most + spec.topology.window_slack
 
 

@@ -52,16 +52,16 @@ class Candidates:
     def __init__(self, fabric: FabricIndex, kind: GangType, policy: TopologyPolicy) -> None:
         self.fabric = fabric
         self.kind = kind
-        self.loose_spines = self._loose_spines() if policy is TopologyPolicy.PREFERRED else ()
+        loose = policy is TopologyPolicy.PREFERRED or kind.beyond_windows
+        self.loose_spines = self._loose_spines() if loose else ()
 
     @cached_property
     def required(self) -> tuple[Candidate, ...]:
         """Windows that hold the gang, else whole spines and a rest."""
         sizes = self.kind.sizes
-        rules = {r.nodes: r.leaves for r in self.fabric.spec.topology_constraints.rules}
-        most = rules.get(self.kind.node_count) if rules else None
+        most = self.kind.allowed_leaves
         found = tuple(Candidate(takes, self._number(takes)) for takes in self._windows(sizes, most))
-        if found or (rules and self._windows(sizes, None)):
+        if found or (most is not None and self._windows(sizes, None)):
             return found
         return self._whole_spines()
 
@@ -118,16 +118,13 @@ class Candidates:
 
     @cached_property
     def fewest(self) -> int:
-        """F: the least leaves plus spines over windows of the empty fabric, or whole spines."""
-        if self.required:
-            return min(place.span for place in self.required)
-        if self.fabric.spec.topology_constraints.rules:
+        """F: the least leaves plus spines that the gang stands on where the fabric is empty."""
+        spans = [place.span for place in self.required]
+        if not spans and self.kind.allowed_leaves is not None:
             # A rule may allow none of the windows that there are; a Preferred gang keeps no rule.
-            windows = self._windows(self.kind.sizes, None)
-            if windows:
-                return 1 + min(map(len, windows))
+            spans = [1 + len(takes) for takes in self._windows(self.kind.sizes, None)]
         needed = [self._leaves_needed(spine) for spine in self.loose_spines]
-        return 1 + min([leaves for leaves in needed if leaves], default=0)
+        return min(spans + [1 + leaves for leaves in needed if leaves], default=1)
 
     def loose_takes(self, leaf: int) -> tuple[Counts, ...]:
         """Every number of pods per role that one leaf could hold when empty, nothing excluded.

@@ -196,7 +196,9 @@ class GangGroups:
         return set_key(gang) if several and (settings.spread or settings.fewest_nodes) else None
 
     def candidates(self, kind: GangType, policy: TopologyPolicy) -> Candidates:
-        """The candidates of a kind under a policy."""
+        """The candidates of a kind under a policy; large gangs have the same under both."""
+        if kind.beyond_windows:
+            policy = TopologyPolicy.PREFERRED
         key = (kind, policy)
         if key not in self._candidates:
             self._candidates[key] = Candidates(self.fabric, kind, policy)

@@ -150,6 +150,20 @@ class GangType:
         return self.fill_nodes(range(len(self.fabric.nodes)), self.sizes, capped=False)[1]
 
     @cached_property
+    def allowed_leaves(self) -> int | None:
+        """Leaves that the rule for the gang's node count allows, where there is one."""
+        rules = self.fabric.spec.topology_constraints.rules
+        return {rule.nodes: rule.leaves for rule in rules}.get(self.node_count) if rules else None
+
+    @cached_property
+    def beyond_windows(self) -> bool:
+        """Whether it has more nodes than gangs that stand in windows, so may use any leaves."""
+        most = self.fabric.spec.topology_constraints.window_nodes
+        # No gang opens more nodes than it has pods: most need no look at the nodes.
+        large = sum(self.sizes) > max(most, 1) and self.node_count > most
+        return large and self.allowed_leaves is None
+
+    @cached_property
     def shares_nodes(self) -> bool:
         """Whether two pods of the gang could stand on one node when it is empty."""
         if any(hold > 1 for holds in self.holds for hold in holds):

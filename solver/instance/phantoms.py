@@ -28,6 +28,8 @@ def phantom_units(state: CycleState, factory: GangGroups) -> list[tuple[LikelyGa
         candidates = factory.candidates(kind, TopologyPolicy.REQUIRED)
         role = Role(tuple(str(i) for i in range(likely.nodes)), request)
         gang = Gang(GangKey("", f"phantom-{likely.nodes}"), (role,), one_per_node=True)
-        group = GangGroup([GangClass([gang], kind, candidates)], MOST_PHANTOMS, phantom=True)
+        loose = bool(candidates.loose_spines)
+        classes = [GangClass([gang], kind, candidates)]
+        group = GangGroup(classes, MOST_PHANTOMS, loose=loose, phantom=True)
         out.append((likely, group))
     return out

@@ -197,7 +197,9 @@ class Scorer:
     def compactness(self, candidates: Candidates, gang: Gang, used: int) -> int:
         """Points for standing on `used` leaves and spines, the same for every pod."""
         weight = self.weights(gang).get(topology_alignment.NAME, 0)
-        return weight * topology_alignment.compactness(candidates.fewest, used) // 1000
+        alignment = topology_alignment
+        value = alignment.looseness if candidates.loose_spines else alignment.compactness
+        return weight * value(candidates.fewest, used) // 1000
 
     def preference(self, gang: Gang, leaf: int | None) -> int:
         """Points for the preferred domain, for a pod in `leaf` (`None`: in that domain).

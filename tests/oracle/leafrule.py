@@ -259,10 +259,20 @@ class LeafRule:
             spanning = self._whole_spines()
             fewest = min((spines + len(where) for spines, where in spanning), default=0)
             legal = {where for _, where in spanning}
-        if self.wish.preferred:
+        if self.wish.preferred or self._too_large_for_windows():
             legal = self._anywhere() or legal
-            fewest = fewest or 1 + self._scattered()
+            spans = [fewest] if fewest else []
+            if self._scattered():
+                spans.append(1 + self._scattered())
+            fewest = min(spans, default=1)
         return legal, fewest
+
+    def _too_large_for_windows(self) -> bool:
+        """More nodes than `windowNodes`, and no entry of `rules` for so many."""
+        constraints = self.spec.topology_constraints
+        nodes = self.node_count()
+        named = {rule.nodes for rule in constraints.rules}
+        return sum(self.wish.sizes) > 1 and nodes > constraints.window_nodes and nodes not in named
 
     def _scattered(self) -> int:
         sizes = self.wish.sizes

@@ -1,9 +1,9 @@
 """`topologyAlignment`: few leaves and spines, and the domain that was asked for.
 
 Half of it is compactness: min(500, 500 * F // (leaves + spines used)), F the fewest
-possible. The other half is 500 for a pod in the preferred domain, or where the gang names
-none, else 0. A pod that prefers linked devices loses 500 on a node where no free devices have
-such links.
+possible; where any leaves of a spine may be used, each leaf more costs 500 / F, however many
+there are. The other half is 500 for a pod in the preferred domain, or where the gang names none,
+else 0. A pod that prefers linked devices loses 500 on a node where no free devices have such links.
 """
 
 from __future__ import annotations
@@ -17,6 +17,14 @@ HALF = 500
 def compactness(fewest: int, used: int) -> int:
     """The first half for a gang on `used` leaves plus spines, 0..500."""
     return min(HALF, HALF * fewest // used)
+
+
+def looseness(fewest: int, used: int) -> int:
+    """The same for a gang that may use any leaves of a spine: below 0 beyond twice the fewest.
+
+    Every leaf more costs as much as the first, which a relaxation counts exactly.
+    """
+    return min(HALF, HALF * (2 * fewest - used) // fewest)
 
 
 def preference(met: bool) -> int:
