@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 
 CORES = "tests/solver/cpsat/test_core_search.py"
+LARGE = "tests/solver/batch/test_any_leaves.py"
 
 PROOFS = (
     Mutant(
@@ -22,5 +23,21 @@ PROOFS = (
         "with suppress(*RELAXATION_FAILURES):",
         "with suppress():",
         f"{CORES}::test_a_relaxation_that_fails_is_done_without",
+    ),
+    Mutant(
+        "gangs of a spine counted whole",
+        "parts of large gangs make every bound too high, so that no plan with some is proven",
+        "solver/cpsat/builder.py",
+        "        add_spine_cuts(model)\n",
+        "",
+        f"{LARGE}::test_a_relaxation_counts_whole_gangs_of_a_spine",
+    ),
+    Mutant(
+        "windows up to a number of nodes",
+        "a plan breaks up a gang of few nodes, and the validator lets it pass",
+        "model/validator/locations.py",
+        "return nodes > kind.window_nodes and nodes not in dict(kind.exceptions)",
+        "return nodes not in dict(kind.exceptions)",
+        f"{LARGE}::test_pods_that_share_nodes_are_no_more_nodes",
     ),
 )

@@ -18,16 +18,25 @@ from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.reasons.text import sentence
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator import repair_breaches, validate
+from fourleaf.model.validator.breach import Law
 from fourleaf.solver.batch.greedy import greedy_plan
 from fourleaf.solver.batch.solve import solve
+from fourleaf.solver.cpsat.backend import relax
+from fourleaf.solver.cpsat.builder import build
+from fourleaf.solver.cpsat.core_search import priced
+from fourleaf.solver.cpsat.program import costs_of
 from fourleaf.solver.explain.explain import explain
+from fourleaf.solver.instance.cycle_state import CycleState
+from fourleaf.solver.instance.gang_classes import gang_groups_for
+from fourleaf.solver.objective.scorer import Scorer
 from fourleaf.solver.relocation.repair import repair
 from tests.small import fabric, gang, plan, snapshot
 from tests.solver.explain.asking import pod
 from tests.standing import outage, stood
 
 TWO_SPINES = fabric([[2] * 10, [2] * 10])
-BUSY = tuple(pod(f"busy-{host}", host) for host in ("a0", "d0", "g0", "j0", "k0", "n0", "q0"))
+TAKEN = ("a0", "d0", "g0", "j0", "k0", "n0", "q0")
+BUSY = tuple(pod(f"busy-{host}", host) for host in TAKEN)
 """Four nodes of `s0` are taken and three of `s1`: 16 and 17 are free."""
 
 
@@ -53,6 +62,16 @@ def test_the_seventeenth_node_frees_a_gang_from_windows() -> None:
     (placed,) = solved(world).placements
     assert leaves(TWO_SPINES, placed) == set("klmnopqrst")
     assert solved(snapshot(TWO_SPINES, gang("g", 16), running=BUSY)).placements == ()
+
+
+def test_pods_that_share_nodes_are_no_more_nodes() -> None:
+    """Thirty-two pods of four GPUs are 16 nodes; the validator, too, wants them in a window."""
+    halves = gang("g", 32, gpus=4)
+    world = snapshot(TWO_SPINES, halves, running=BUSY)
+    assert solved(world).placements == ()
+    hosts = [f"{leaf}{i}" for leaf in "klmnopqrst" for i in (1, 0) if f"{leaf}{i}" not in TAKEN]
+    apart = plan(world, {"g": [host for host in hosts[:16] for _ in range(2)]})
+    assert [one.law for one in validate(world, apart)] == [Law.LOCATION]
 
 
 @pytest.mark.parametrize(
@@ -144,3 +163,16 @@ def test_gangs_of_a_spine_are_counted_as_whole_ones() -> None:
     found = solved(snapshot(where, *gangs, fragmentation={"weight": "0.1"}))
     assert len(found.placements) == 4
     assert {len(leaves(where, one)) for one in found.placements} == {4}
+
+
+def test_a_relaxation_counts_whole_gangs_of_a_spine() -> None:
+    """Two gangs of 20 nodes fit into 50, and its bound says so: not two and a half."""
+    gangs = [gang(f"g{i}", 20) for i in range(3)]
+    world = snapshot(fabric([[5] * 10]), *gangs)
+    groups = gang_groups_for(world, NO_EXTENSIONS)
+    state = CycleState(world, groups.fabric)
+    model = build(state, groups.for_where(gangs), frozenset(), Scorer(state), scored=True)
+    costs = costs_of(model.program, [(10, v) for one in model.groups for _, v in one.spines])
+    relaxed = relax(model.program, costs, 10.0)
+    assert relaxed is not None
+    assert priced(model.program, costs, relaxed.prices).bound == 20
