@@ -110,6 +110,14 @@ def with_slack(options: ReplayOptions, slack: int) -> ReplayOptions:
     return replace(options, config=options.config.model_copy(update={"spec": spec}))
 
 
+def with_window_nodes(options: ReplayOptions, nodes: int) -> ReplayOptions:
+    """The same options with windows for gangs of at most so many nodes."""
+    spec = options.config.spec
+    constraints = spec.topology_constraints.model_copy(update={"window_nodes": nodes})
+    spec = spec.model_copy(update={"topology_constraints": constraints})
+    return replace(options, config=options.config.model_copy(update={"spec": spec}))
+
+
 def run(case: Case) -> Finished:
     """Replay one case. Raises `RuntimeError` where the solver's process gave nothing."""
     fabric = lingjun.shape().fabric()

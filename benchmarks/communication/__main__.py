@@ -26,6 +26,7 @@ from benchmarks.replays import (
     left_out,
     run_all,
     with_slack,
+    with_window_nodes,
 )
 from benchmarks.results import markdown, write_tables
 from benchmarks.trace.__main__ import LAWFUL, TRACES
@@ -40,7 +41,8 @@ SHARED = (1, 2, 4, 8)
 SHARE = 300
 """Of a step within one leaf, in thousandths, that is communication nothing hides."""
 TITLE = "Communication: speed by place"
-NOTE = """Kalos at {load} % load on the Lingjun fabric, `windowSlack` 1, with room kept as in the \
+NOTE = """Kalos at {load} % load on the Lingjun fabric, `windowSlack` 1, \
+`windowNodes` {nodes}, with room kept as in the \
 section on traces. A gang all-reduces over one ring of its nodes in rank order; the hops that \
 leave a leaf share its uplinks, which have 1 / oversubscription of the bandwidth of its nodes. \
 `slowdown` is how long a step takes of one on full bandwidth, of which {share:.0%} is \
@@ -52,6 +54,7 @@ are in `simulator/communication_model.py`."""
 def main(
     quick: Annotated[bool, typer.Option(help="8:1 alone, at a low load.")] = False,
     policy: Annotated[list[str] | None, typer.Option(help="Policies; all without it.")] = None,
+    window_nodes: Annotated[int, typer.Option(min=0, max=65536, help="windowNodes.")] = 16,
     at_once: AtOnce = 1,
     kept: KeptFile = None,
     any_code: AnyCode = False,
@@ -63,7 +66,7 @@ def main(
         return
     load = QUICK_LOAD if quick else LOAD
     cases = [
-        Case(TRACE, load, _options(one, shared))
+        Case(TRACE, load, _options(one, shared, window_nodes))
         for shared in (SHARED[-1:] if quick else SHARED)
         for one in policy or NAMES
     ]
@@ -76,18 +79,19 @@ def main(
     parts = [table, *left_out([(_name(case), case) for case in cases], outcomes), verdict(found)]
     print(*parts, sep="\n\n")
     if write:
-        note = NOTE.format(load=load, share=SHARE / 1000)
+        note = NOTE.format(load=load, nodes=window_nodes, share=SHARE / 1000)
         write_tables("communication", TITLE, "\n\n".join([note, *parts]))
     if any(one.counts.breaches for one in outcomes if one.case.options.policy in LAWFUL):
         raise SystemExit(1)
 
 
-def _options(policy: str, oversubscription: int) -> ReplayOptions:
+def _options(policy: str, oversubscription: int, window_nodes: int) -> ReplayOptions:
     told = ReplayOptions(
         policy=policy, period=TRACES[TRACE], backfill=BackfillOptions(enabled=True)
     )
     shared = Communication(True, oversubscription, SHARE)
-    return with_slack(replace(told, communication=shared), 1)
+    told = with_slack(replace(told, communication=shared), 1)
+    return with_window_nodes(told, window_nodes)
 
 
 def _name(case: Case) -> str:

@@ -24,6 +24,7 @@ from benchmarks.replays import (
     left_out,
     run_all,
     with_slack,
+    with_window_nodes,
 )
 from benchmarks.results import markdown, write_tables
 from benchmarks.trace.figures import HEADER, Figures, behind, columns, gathered
@@ -37,7 +38,8 @@ TRACES = {"kalos": 10, "philly": 60}
 LAWFUL = ("cpsat", "greedy", "first-fit")
 """Policies whose every placement the validator must accept."""
 TITLE = "Traces: policy beside policy"
-NOTE = """Replays in virtual time on the Lingjun fabric (847 nodes), `windowSlack` {slack}. \
+NOTE = """Replays in virtual time on the Lingjun fabric (847 nodes), `windowSlack` {slack}, \
+`windowNodes` {nodes}. \
 Kalos: 319 gangs of 1 to 128 nodes as recorded; Philly: the week in which most work arrives, a \
 node for every GPU; arrivals alone are scaled to the load, which is what the gangs would use of \
 all GPU-seconds until the last arrival if each started as it arrives. Every policy keeps room for \
@@ -73,6 +75,7 @@ def main(
     load: Annotated[list[int] | None, typer.Option(help="Loads in percent.")] = None,
     policy: Annotated[list[str] | None, typer.Option(help="Policies; all without it.")] = None,
     slack: Annotated[int, typer.Option(min=0, max=1, help="windowSlack.")] = 1,
+    window_nodes: Annotated[int, typer.Option(min=0, max=65536, help="windowNodes.")] = 16,
     deals: Annotated[
         int, typer.Option(min=1, help="The trace as recorded, and dealt anew so often less one.")
     ] = 1,
@@ -85,10 +88,10 @@ def main(
     """Replay every case and print the table."""
     if lacking(FILES, "trace", TITLE, write):
         return
-    note = NOTE.format(slack=slack)
+    note = NOTE.format(slack=slack, nodes=window_nodes)
     loads = load or ((90,) if quick else LOADS)
     cases = [
-        Case(name, percent, _options(one, name, slack), quick, deal)
+        Case(name, percent, _options(one, name, slack, window_nodes), quick, deal)
         for name in trace or TRACES
         for percent in loads
         for one in policy or NAMES
@@ -122,11 +125,11 @@ def _name(case: Case) -> str:
     return f"{case.options.policy} at {case.load} %{deal}"
 
 
-def _options(policy: str, trace: str, slack: int) -> ReplayOptions:
+def _options(policy: str, trace: str, slack: int, window_nodes: int) -> ReplayOptions:
     told = ReplayOptions(
         policy=policy, period=TRACES[trace], backfill=BackfillOptions(enabled=True)
     )
-    return with_slack(told, slack)
+    return with_window_nodes(with_slack(told, slack), window_nodes)
 
 
 def _show(outcome: Outcome) -> None:

@@ -9,7 +9,15 @@ import pytest
 
 from benchmarks import replays
 from benchmarks.kept import Kept
-from benchmarks.replays import Case, Finished, Outcome, left_out, run_all, with_slack
+from benchmarks.replays import (
+    Case,
+    Finished,
+    Outcome,
+    left_out,
+    run_all,
+    with_slack,
+    with_window_nodes,
+)
 from benchmarks.results import ran
 from benchmarks.sources import code_of, hashed
 from benchmarks.trace.figures import HEADER, behind, columns, gathered
@@ -118,8 +126,11 @@ def test_what_was_not_replayed_is_named() -> None:
     assert left_out(named[:2], found) == []
 
 
-def test_slack_is_the_topologys() -> None:
+def test_slack_and_windows_are_the_configs() -> None:
     """Nothing else of the options changes."""
+    all_in_windows = with_window_nodes(ReplayOptions(seed=7), 65536)
+    assert all_in_windows.config.spec.topology_constraints.window_nodes == 65536
+    assert with_window_nodes(all_in_windows, 16) == ReplayOptions(seed=7)
     told = with_slack(ReplayOptions(seed=7), 1)
     assert told.config.spec.topology.window_slack == 1
     assert with_slack(told, 0) == replace(ReplayOptions(seed=7), config=with_slack(told, 0).config)
