@@ -1,43 +1,36 @@
-"""Gangs set aside: they found no place in a full batch, and nothing has changed for them since.
+"""Gangs set aside: they found no place, and nothing has changed for them since.
 
 A batch holds the first gangs by priority and age. Those that cannot start would be its first
 gangs again in each cycle, and the ones behind them would never be looked at. For the same reason
-only so many come back in one cycle, even where something has changed for all of them.
+only so many come back in one cycle, even where something has changed for all of them. What a gang
+is told stands until something changes in the leaves that it names.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from fourleaf.k8s_bridge.scheduling.freed_room import OF_THE_FABRIC, OF_THE_ROOM, FreedRoom
 from fourleaf.k8s_bridge.scheduling.gang_kind import gang_kind, in_itself
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.fabric import Fabric
-from fourleaf.model.gang import Gang
+from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan, PlanStatus, Waiting
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from fourleaf.solver.instance.gang_classes import dealt
 
-_OF_THE_FABRIC = frozenset(
-    {ReasonKind.NO_MATCHING_NODES, ReasonKind.TOO_LARGE, ReasonKind.BOUND_ELSEWHERE}
-)
-"""Reasons that hold as long as the gang, the nodes and the config are what they are."""
-
-_OF_THE_KIND = _OF_THE_FABRIC - {ReasonKind.BOUND_ELSEWHERE}
+_OF_THE_KIND = OF_THE_FABRIC - {ReasonKind.BOUND_ELSEWHERE}
 """Those that hold for every gang of its kind and namespace as well."""
 
 MOST_KINDS = 10_000
 """Kinds of gangs, at most, of which it is remembered that they are hopeless."""
 
-_OF_ONE_LEAF = frozenset({ReasonKind.NO_FREE_CAPACITY, ReasonKind.NO_ADJACENT_LEAVES})
-"""Reasons that hold for as long as no pod ends in a leaf that a member could go to, either."""
-
-_OF_THE_ROOM = _OF_ONE_LEAF | {ReasonKind.QUOTA_EXCEEDED, ReasonKind.UPLINK_FULL}
-"""Reasons that hold for as long as no pod ends anywhere, either."""
+_ASIDE = OF_THE_FABRIC | OF_THE_ROOM
 
 _PASSING = frozenset(
     {
@@ -58,19 +51,26 @@ class SetAside:
         """By identity of the gang: the cache keeps one object as long as nothing of it changes."""
         self._waiting: dict[int, Waiting] = {}
         """What each of them waits for: two tables, so that a long queue is told without a loop."""
+        self._kinds: dict[int, Hashable] = {}
+        """Namespace and kind of each."""
         self._owed: dict[int, None] = {}
+        self._behind: dict[int, None] = {}
+        """Those that are not looked at because older ones are, which may take the room."""
+        self._ahead: set[GangKey] = set()
+        """Those that were looked at, and neither placed nor set aside."""
+        self._retold: dict[Hashable, list[int]] = {}
+        """Namespace and kind -> those to be told what the one that is looked at again is told."""
         self._fabric: Fabric | None = None
         self._config: SchedulerConfig | None = None
         self._running: tuple[RunningPod, ...] = ()
         self._fruitless: tuple[Snapshot, Plan] | None = None
+        self._planned: set[tuple[str, str]] = set()
+        """The pods that the last plan placed, by namespace and name."""
         self._hopeless: dict[Hashable, Reason] = {}
         """Namespace and kind of gangs -> why none of them can start on this fabric."""
 
     def without(self, snapshot: Snapshot) -> tuple[Snapshot, tuple[Waiting, ...]]:
-        """`snapshot` without the gangs that stand aside, and what these wait for.
-
-        None does where all gangs have room in one batch.
-        """
+        """`snapshot` without the gangs that stand aside, and what these wait for."""
         self._take_back(snapshot)
         waiting = self._waiting
         if not waiting:
@@ -101,28 +101,45 @@ class SetAside:
         self._fruitless = (batch, plan) if done and not kinds & _PASSING else None
         gangs = {gang.key: gang for gang in batch.gangs}
         are_left_out = any(_is_left_out(gangs[one.gang], one) for one in plan.waiting)
-        is_full = are_left_out or bool(self._owed)
-        if not (is_full or self._waiting):
-            return False
-        # Of the last ones of a long queue, those that no pod that ends can help.
-        kinds_aside = _OF_THE_FABRIC | _OF_THE_ROOM if is_full else _OF_THE_FABRIC
         found = [
             one
             for one in plan.waiting
-            if one.reason.kind in kinds_aside and gangs[one.gang].hold is None
+            if one.reason.kind in _ASIDE and gangs[one.gang].hold is None
         ]
+        self._ahead = {one.gang for one in plan.waiting if one.reason.kind not in _ASIDE}
+        told = self._tell_those_alike(gangs.values(), {one.gang: one for one in found})
+        if plan.placements:
+            pods = {(one.gang.namespace, pod) for one in plan.placements for pod, _ in one.pods}
+            nodes = (node for one in plan.placements for _, node in one.pods)
+            self._tell_anew(_places_of(nodes, batch.fabric), told)
+            self._planned = pods
         for one in found:
             gang = gangs[one.gang]
             self._set(gang, one)
             if one.reason.kind in _OF_THE_KIND and not _is_of_custom_rules(one.reason):
-                self._hopeless[gang.key.namespace, gang_kind(gang)] = one.reason
+                self._hopeless[self._kinds[id(gang)]] = one.reason
         return bool((found and are_left_out) or self._owed)
+
+    def _tell_those_alike(
+        self, asked: Iterable[Gang], told: Mapping[GangKey, Waiting]
+    ) -> dict[int, Waiting]:
+        """Let gangs wait for the reason of the one of their kind that was looked at for them."""
+        found: dict[int, Waiting] = {}
+        for gang in asked if self._retold else ():
+            # One that has an answer of one cycle is in the batch of the next one.
+            if answer := told.get(gang.key):
+                for number in self._retold.pop((gang.key.namespace, gang_kind(gang)), ()):
+                    if number in self._waiting and number not in self._owed:
+                        found[number] = Waiting(self._gangs[number].key, answer.reason)
+        self._waiting |= found
+        return found
 
     def _set(self, gang: Gang, waiting: Waiting) -> None:
         self._gangs[id(gang)], self._waiting[id(gang)] = gang, waiting
+        self._kinds[id(gang)] = gang.key.namespace, gang_kind(gang)
 
     def _drop(self, number: int) -> None:
-        del self._gangs[number], self._waiting[number]
+        del self._gangs[number], self._waiting[number], self._kinds[number]
         self._owed.pop(number, None)
 
     def _join(self, others: Iterable[Gang]) -> None:
@@ -150,28 +167,44 @@ class SetAside:
 
     def _take_back(self, snapshot: Snapshot) -> None:
         """Take back in what something has changed for: the gang, nodes, config, or pods ended."""
-        ended = self._ended(snapshot.running) if self._waiting else []
+        ended, begun = self._changed(snapshot.running) if self._waiting else ([], [])
+        started = {(pod.namespace, pod.name) for pod in begun}
+        planned, self._planned = self._planned, set()
         changed = snapshot.fabric is not self._fabric or snapshot.config is not self._config
         self._fabric, self._config = snapshot.fabric, snapshot.config
         if changed or len(self._hopeless) > MOST_KINDS:
             self._hopeless = {}
         self._running = snapshot.running
         size = snapshot.config.spec.batch.size
-        if self._waiting and _all_have_room(snapshot):
-            self._gangs, self._waiting = {}, {}
         if not self._waiting:
-            self._owed = {}
+            self._owed, self._behind, self._retold = {}, {}, {}
             return
         there = set(map(id, snapshot.gangs))
         if not self._waiting.keys() <= there:
             self._follow(snapshot.gangs, there)
-        room = _FreedRoom(snapshot, ended) if ended else None
-        if changed or room is not None:
-            self._owe(
-                number
+        if self._behind:
+            # Nothing else says that room is free which was meant for another, where pods that
+            # were planned do not run, or who came first is gone or on hold.
+            there_still = self._ahead <= {gang.key for gang in snapshot.gangs}
+            if not (planned <= started and there_still):
+                self._owe(number for number in self._behind if number in self._waiting)
+                self._behind = {}
+        if changed:
+            self._owe(self._waiting)
+        elif ended:
+            helped = FreedRoom(snapshot, ended).helped(
+                (self._gangs[number], self._kinds[number], one.reason)
                 for number, one in self._waiting.items()
-                if changed or (room and room.may_help(self._gangs[number], one.reason.kind))
+                if number not in self._owed
             )
+            self._owed = dict.fromkeys(map(id, helped.first)) | self._owed
+            self._owe(map(id, helped.unknown))
+            self._behind |= {id(gang): None for gang in helped.behind}
+        if begun or ended:
+            # Who was in the batch of those that are planned was told what that leaves.
+            new = (pod for pod in begun if (pod.namespace, pod.name) not in planned)
+            nodes = (pod.node for pod in (*ended, *new))
+            self._tell_anew(_places_of(nodes, snapshot.fabric))
         others = len(snapshot.gangs) - len(self._waiting)
         for number in self._due(max((size + 1) // 2, size - others)):
             self._drop(number)
@@ -187,6 +220,7 @@ class SetAside:
         now: dict[int, int] = {}
         for number in [number for number in self._waiting if number not in there]:
             before, why = self._gangs.pop(number), self._waiting.pop(number)
+            del self._kinds[number]
             gang = others.get(before.key)
             if gang is not None and in_itself(gang) == in_itself(before):
                 self._set(gang, why)
@@ -198,6 +232,22 @@ class SetAside:
                     self._owed.setdefault(number, None)
         owed = (now.get(number, number) for number in self._owed)
         self._owed = {number: None for number in owed if number in self._waiting}
+        behind = (now.get(number, number) for number in self._behind)
+        self._behind = {number: None for number in behind if number in self._waiting}
+
+    def _tell_anew(self, places: Container[str], told: Container[int] = ()) -> None:
+        """Look again at those whose reasons name one of the places, which have changed.
+
+        One of each kind is looked at for all that wait for the same.
+        """
+        anew: dict[Hashable, list[int]] = {}
+        for number, one in self._waiting.items():
+            if number in self._owed or number in told:
+                continue
+            if any(near.leaf in places for near in one.reason.near):
+                anew.setdefault(self._kinds[number], []).append(number)
+        self._retold |= anew
+        self._owe(numbers[0] for numbers in anew.values())
 
     def _owe(self, gangs: Iterable[int]) -> None:
         """These are to be looked at again; who was owed that before comes first."""
@@ -231,49 +281,19 @@ class SetAside:
                 back[namespace] += 1
                 yield gang
 
-    def _ended(self, running: tuple[RunningPod, ...]) -> list[RunningPod]:
-        """The pods that ran when gangs were set aside, and do no more."""
-        if running is self._running:
-            return []
+    def _changed(
+        self, running: tuple[RunningPod, ...]
+    ) -> tuple[list[RunningPod], list[RunningPod]]:
+        """The pods that have ended since gangs were set aside, and those that have begun."""
+        before = self._running
+        if running is before:
+            return [], []
         # A pod that runs as before is the same object; the few others are compared by name.
-        now = {id(pod) for pod in running}
-        gone = [pod for pod in self._running if id(pod) not in now]
-        nodes = {pod.node for pod in gone}
-        still = {_place(pod) for pod in running if pod.node in nodes}
-        return [pod for pod in gone if _place(pod) not in still]
-
-
-class _FreedRoom:
-    """The leaves in which pods have ended, and what is free there.
-
-    A place that a gang has now and had not before has a member in one of these leaves, as far as
-    room alone kept it waiting.
-    """
-
-    def __init__(self, snapshot: Snapshot, ended: Collection[RunningPod]) -> None:
-        spec, fabric = snapshot.config.spec, snapshot.fabric
-        self._quotas = any(one.gpu_quota is not None for one in spec.namespaces.values())
-        self._namespaces = {pod.namespace for pod in ended}
-        leaves = {fabric.leaf_of[pod.node] for pod in ended if pod.node in fabric.leaf_of}
-        free = {
-            node.name: node.allocatable.gpus
-            for leaf in leaves
-            for node in fabric.leaves[leaf].nodes
-        }
-        for pod in snapshot.running:
-            if pod.node in free:
-                free[pod.node] -= pod.request.gpus
-        self._most_gpus = max(free.values(), default=0)
-
-    def may_help(self, gang: Gang, kind: ReasonKind) -> bool:
-        """Whether a gang that waits for that reason may have a place now."""
-        if kind in _OF_THE_FABRIC:
-            return False
-        if kind not in _OF_ONE_LEAF or gang.bandwidth is not None:
-            return True
-        if self._quotas and gang.key.namespace in self._namespaces:
-            return True
-        return any(role.request.gpus <= self._most_gpus for role in gang.roles)
+        was, now = set(map(id, before)), set(map(id, running))
+        gone = {_place(pod): pod for pod in before if id(pod) not in now}
+        new = {_place(pod): pod for pod in running if id(pod) not in was}
+        ended = [pod for place, pod in gone.items() if place not in new]
+        return ended, [pod for place, pod in new.items() if place not in gone]
 
 
 def _is_of_custom_rules(reason: Reason) -> bool:
@@ -287,14 +307,10 @@ def _is_left_out(gang: Gang, waiting: Waiting) -> bool:
     return gang.hold is None and waiting.reason.kind in full
 
 
-def _all_have_room(snapshot: Snapshot) -> bool:
-    """Whether one batch holds all gangs."""
-    spec = snapshot.config.spec
-    if len(snapshot.gangs) > spec.batch.size:
-        return False
-    gangs = Counter(gang.key.namespace for gang in snapshot.gangs)
-    limits = {name: spec.namespace(name).max_gangs for name in gangs}
-    return all(most is None or gangs[name] <= most for name, most in limits.items())
+def _places_of(nodes: Iterable[str], fabric: Fabric) -> set[str]:
+    """The names of the leaves and spines of nodes."""
+    leaves = {fabric.leaf_of[node] for node in nodes if node in fabric.leaf_of}
+    return {name for i in leaves for name in (fabric.leaves[i].name, fabric.leaves[i].spine)}
 
 
 def _place(pod: RunningPod) -> tuple[str, str, str, Resources]:

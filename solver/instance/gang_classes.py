@@ -158,6 +158,19 @@ class GangGroups:
         """How many gangs, or kinds of them, are kept, whichever is more."""
         return max(len(self._met), len(self.kinds))
 
+    def forget_gangs(self, most: int) -> None:
+        """Keep kinds and candidates alone where more than `most` gangs are kept."""
+        if len(self._met) > most:
+            self._met.clear()
+
+    def known(self, gang: Gang) -> tuple[GangType, Candidates] | None:
+        """Kind and candidates of a gang, None where they are still to be worked out."""
+        kind = self.kinds.known(gang)
+        if kind is None:
+            return None
+        candidates = self._candidates.get((kind, _policy(gang, kind)))
+        return None if candidates is None else (kind, candidates)
+
     def for_who(self, gangs: Sequence[Gang]) -> list[GangGroup]:
         """Groups by what decides where a gang may go."""
         self._met.clear()
@@ -223,8 +236,8 @@ class GangGroups:
         met = self._met.get(id(gang))
         if met is None or met[0] is not gang:
             kind = self.kinds.of(gang)
-            policy = gang.policy if sum(kind.sizes) > 1 else TopologyPolicy.REQUIRED
-            met = self._met[id(gang)] = (gang, kind, self.candidates(kind, policy))
+            candidates = self.candidates(kind, _policy(gang, kind))
+            met = self._met[id(gang)] = (gang, kind, candidates)
         return met[1], met[2]
 
     def _add_bound(self, group: GangGroup, role: int, node: int) -> None:
@@ -272,19 +285,34 @@ _latest: list[tuple[Fabric, Spec, Extensions, GangGroups]] = []
 def gang_groups_for(snapshot: Snapshot, extensions: Extensions) -> GangGroups:
     """The factory for the snapshot's fabric and spec, kept from the last solve on the same.
 
-    One that has met too many gangs makes room for a new one on the same index.
+    One that has met too many kinds makes room for a new one on the same index.
     """
     fabric, spec = snapshot.fabric, snapshot.config.spec
     index = None
     for known in _latest:
-        same = known[1] is spec or known[1] == spec
-        if known[0] is fabric and same and known[2] == extensions:
-            if known[3].met <= max(MOST_KEPT, 2 * len(snapshot.gangs)):
+        if _is_for(known, snapshot) and known[2] == extensions:
+            most = max(MOST_KEPT, 2 * len(snapshot.gangs))
+            if len(known[3].kinds) <= most:
+                known[3].forget_gangs(most)
                 return known[3]
             index = known[3].fabric
     factory = GangGroups(index or FabricIndex(fabric, spec, extensions))
     _latest[:] = [(fabric, spec, extensions, factory)]
     return factory
+
+
+def latest_gang_groups(snapshot: Snapshot) -> GangGroups | None:
+    """The factory of the last solve in this process, None where it is of another fabric or spec."""
+    return next((known[3] for known in _latest if _is_for(known, snapshot)), None)
+
+
+def _is_for(known: tuple[Fabric, Spec, Extensions, GangGroups], snapshot: Snapshot) -> bool:
+    spec = snapshot.config.spec
+    return known[0] is snapshot.fabric and (known[1] is spec or known[1] == spec)
+
+
+def _policy(gang: Gang, kind: GangType) -> TopologyPolicy:
+    return gang.policy if sum(kind.sizes) > 1 else TopologyPolicy.REQUIRED
 
 
 def _nothing(_: Gang) -> None:

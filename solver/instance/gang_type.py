@@ -235,16 +235,30 @@ class GangTypes:
         Being one per node is dropped where it says nothing: where nodes cannot be shared, and
         for a single pod, which may well share its node with other gangs.
         """
-        domains = self.fabric.spec.namespace(gang.key.namespace).domains
         allowed = None
         if self.fabric.extensions.rules:
             allowed = tuple(self._allowed(gang, role) for role in gang.roles)
-        roles = tuple((role.request, role.constraint, role.size) for role in gang.roles)
-        key = GangTypeKey(roles, False, gang.bandwidth, domains, allowed)
+        key = replace(self._key(gang), allowed=allowed)
         kind = self.get(key)
         if gang.one_per_node and sum(kind.sizes) > 1 and kind.shares_nodes:
             return self.get(replace(key, one_per_node=True))
         return kind
+
+    def known(self, gang: Gang) -> GangType | None:
+        """The kind of `gang`, None where it has not been met, or rules may tell gangs apart."""
+        if self.fabric.extensions.rules:
+            return None
+        key = self._key(gang)
+        kind = self._kinds.get(key)
+        if kind is not None and gang.one_per_node and sum(kind.sizes) > 1 and kind.shares_nodes:
+            return self._kinds.get(replace(key, one_per_node=True))
+        return kind
+
+    def _key(self, gang: Gang) -> GangTypeKey:
+        """The key of a gang, but for what rules say, and for being one per node."""
+        domains = self.fabric.spec.namespace(gang.key.namespace).domains
+        roles = tuple((role.request, role.constraint, role.size) for role in gang.roles)
+        return GangTypeKey(roles, False, gang.bandwidth, domains)
 
     def get(self, key: GangTypeKey) -> GangType:
         """The kind with this key."""

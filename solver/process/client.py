@@ -153,7 +153,9 @@ class SolverClient:
         deadlines = deadlines or self._deadlines(question.snapshot)
         self.start()
         extensions = self.extensions_in_force(enabled)
-        own = BackgroundTask(lambda: question.own(extensions, deadlines.own))
+        own = BackgroundTask(
+            lambda: question.own(extensions, deadlines.own), after=deadlines.own_delay
+        )
         try:
             try:
                 plan, checking = self._solved(

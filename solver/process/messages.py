@@ -129,7 +129,9 @@ def _by_fields(kind: type[Any]) -> Callable[[Any], tuple[type[Any], tuple[Any, .
     return lambda one: (kind, values(one))
 
 
-_REDUCERS = copyreg.dispatch_table | {kind: _by_fields(kind) for kind in (RunningPod, Resources)}
+_REDUCERS = copyreg.dispatch_table | {
+    kind: _by_fields(kind) for kind in (RunningPod, Resources, GangKey)
+}
 """For what a request has thousands of."""
 
 

@@ -549,13 +549,39 @@ FAIRNESS = (
         "::test_a_condition_follows_what_it_may_name",
     ),
     Mutant(
-        "set aside: the last of a long queue",
-        "a hundred hopeless gangs are solved in each cycle, because four hundred stand aside",
+        "set aside: who waits for room",
+        "five hundred gangs without a place are solved in each cycle",
         "k8s_bridge/scheduling/set_aside.py",
-        "if not (is_full or self._waiting):",
-        "if not is_full:",
-        "tests/k8s_bridge/scheduling/test_set_aside.py"
-        "::test_the_last_of_a_long_queue_stand_aside_too",
+        "if one.reason.kind in _ASIDE and gangs",
+        "if one.reason.kind in OF_THE_FABRIC and gangs",
+        "tests/k8s_bridge/scheduling/test_freed_room.py::test_who_has_no_place_for_it_is_not_asked",
+    ),
+    Mutant(
+        "freed room: as many as there are places",
+        "hundreds that are alike are solved and told anew for one place that the oldest takes",
+        "k8s_bridge/scheduling/freed_room.py",
+        "            first += gangs[:most]\n",
+        "            first += gangs\n",
+        "tests/k8s_bridge/scheduling/test_freed_room.py"
+        "::test_of_those_alike_as_many_are_asked_as_there_are_places",
+    ),
+    Mutant(
+        "freed room: who is behind one that did not start",
+        "a node idles for ever because the gang that was to have it was refused or deleted",
+        "k8s_bridge/scheduling/set_aside.py",
+        "if not (planned <= started and there_still):",
+        "if False:",
+        "tests/k8s_bridge/scheduling/test_freed_room.py"
+        "::test_the_others_are_looked_at_where_the_first_is_held",
+    ),
+    Mutant(
+        "reasons stand until their leaves change",
+        "gangs say for ever that pods hold a leaf which have ended long ago",
+        "k8s_bridge/scheduling/set_aside.py",
+        "any(near.leaf in places for near in one.reason.near)",
+        "False",
+        "tests/k8s_bridge/scheduling/test_freed_room.py"
+        "::test_what_names_a_leaf_is_told_anew_by_one_for_all_alike",
     ),
     Mutant(
         "told: ten at a time",

@@ -486,9 +486,9 @@ HARM = (
     Mutant(
         "room that helps",
         "each pod that ends anywhere has 10,000 gangs planned anew",
-        "k8s_bridge/scheduling/set_aside.py",
-        "        return any(role.request.gpus <= self._most_gpus for role in gang.roles)\n",
-        "        return True\n",
+        "k8s_bridge/scheduling/freed_room.py",
+        "self._places.most(gang) if has_gpus else 0",
+        "None",
         f"{ASIDE}::test_room_that_helps_nobody_is_no_reason_to_plan_again",
     ),
     Mutant(

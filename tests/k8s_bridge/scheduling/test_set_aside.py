@@ -18,6 +18,7 @@ from fourleaf.k8s_bridge.scheduling.set_aside import SetAside
 from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan, PlanStatus, Waiting
+from fourleaf.model.readers.objects.annotations import BANDWIDTH
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.snapshot import Snapshot
 from tests import small
@@ -316,7 +317,8 @@ async def test_ends_all_the_time_keep_no_gang_from_being_looked_at(bench: Bench)
     """A pod ends each second, a solve takes one: the last of 61 gangs is the one that fits.
 
     On each of 4 nodes 40 of 64 CPU are held, so that 60 gangs that want 30 never fit, while each
-    end gives them the GPU that they want too. Five gangs make a batch: at most two of those come
+    end gives them the GPU that they want too. They ask for bandwidth, so that room alone does not
+    tell whether they have a place. Five gangs make a batch: at most two of those come
     back in each, so that 20 batches are enough to come to the last one.
     """
     plan = bench.solved.plan
@@ -327,6 +329,7 @@ async def test_ends_all_the_time_keep_no_gang_from_being_looked_at(bench: Bench)
 
     for body in bench.fabric:
         body["status"]["allocatable"]["cpu"] = "64"
+        body["metadata"]["annotations"] = {BANDWIDTH: "100Gbps"}
     await bench.start()
     await submitted(bench, *[asking(f"holds-{i}", 40) for i in range(4)])
     await submitted(bench, *[asking(f"ends-{i:02}", 0) for i in range(28)])
@@ -334,7 +337,10 @@ async def test_ends_all_the_time_keep_no_gang_from_being_looked_at(bench: Bench)
     assert len(await placed(bench)) == 32
     bench.tasks.pop().cancel()
     bench.solved.plan = slowly  # type: ignore[method-assign]
-    await submitted(bench, *[asking(f"first-{i:02}", 30) for i in range(60)])
+    first = [asking(f"first-{i:02}", 30) for i in range(60)]
+    for body in first:
+        body["metadata"]["annotations"] = {BANDWIDTH: "1Gbps"}
+    await submitted(bench, *first)
     await bench.clock.advance(1)
     await submitted(bench, asking("last", 0))
     await bench.start("b")
