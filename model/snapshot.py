@@ -159,6 +159,22 @@ class Snapshot:
                 left[name] = replace(left[name], devices=self.devices_left(name))
         return left
 
+    def free_on(self, name: str) -> Resources:
+        """What `free` says of one node of the fabric, for those who ask of few."""
+        left = self.fabric.nodes[name].allocatable
+        if (taken := self.used.get(name)) is not None:
+            left = minus(counted(left), taken)
+            if self.demanding:
+                left = replace(left, devices=self.devices_left(name))
+        return left
+
+    def with_gangs(self, gangs: tuple[Gang, ...]) -> Snapshot:
+        """The same with these gangs waiting; what is used is not worked out again."""
+        other = replace(self, gangs=gangs)
+        if "used" in self.__dict__:
+            other.take_used(self.used)
+        return other
+
     @cached_property
     def demanding(self) -> bool:
         """Whether a gang demands more of its devices than their number."""

@@ -49,7 +49,7 @@ class FreedRoom:
         leaves = {fabric.leaf_of[pod.node] for pod in ended if pod.node in fabric.leaf_of}
         self._places = FreedLeaves(snapshot, leaves)
         nodes = (node.name for leaf in leaves for node in fabric.leaves[leaf].nodes)
-        self._most_gpus = max((snapshot.free[node].gpus for node in nodes), default=0)
+        self._most_gpus = max((snapshot.free_on(node).gpus for node in nodes), default=0)
         self._places_of: dict[Hashable, int | None] = {}
 
     def helped(self, waiting: Iterable[tuple[Gang, Hashable, Reason]]) -> Helped:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 
 from fourleaf.k8s_bridge.scheduling.freed_room import OF_THE_FABRIC, OF_THE_ROOM, FreedRoom
@@ -79,7 +78,7 @@ class SetAside:
         self._join(others)
         aside = tuple(waiting.values())
         others = [gang for gang in others if id(gang) not in waiting]
-        return replace(snapshot, gangs=tuple(others)), aside
+        return snapshot.with_gangs(tuple(others)), aside
 
     def fruitless(self, batch: Snapshot) -> Plan | None:
         """The last plan, where it is proven that nothing can start and nothing has changed."""

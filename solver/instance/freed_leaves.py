@@ -50,13 +50,13 @@ class FreedLeaves:
         """Pods of each role that the leaf holds now, each role alone."""
         known = self._rooms.get((kind, leaf))
         if known is None:
-            fabric, free = kind.fabric, self._snapshot.free
+            nodes_of, free_on = kind.fabric.nodes, self._snapshot.free_on
             most = 1 if kind.key.one_per_node else None
             known = self._rooms[kind, leaf] = tuple(
                 sum(
                     min(room, most or room)
                     for i in nodes[leaf]
-                    if (room := fits(free[fabric.nodes[i].name], request))
+                    if (room := fits(free_on(nodes_of[i].name), request))
                 )
                 for nodes, request in zip(kind.eligible, kind.requests, strict=True)
             )

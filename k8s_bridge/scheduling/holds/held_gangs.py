@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Waiting
 from fourleaf.model.snapshot import Snapshot
@@ -31,4 +29,4 @@ class HeldGangs:
         if not found:
             return snapshot, ()
         others = tuple(gang for gang in snapshot.gangs if gang.hold is None)
-        return replace(snapshot, gangs=others), tuple(waiting for _, waiting in found.values())
+        return snapshot.with_gangs(others), tuple(waiting for _, waiting in found.values())

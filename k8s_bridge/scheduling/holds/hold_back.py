@@ -22,7 +22,7 @@ def hold_back(snapshot: Snapshot, rules: Iterable[HoldRule | None]) -> Snapshot:
     active = [rule for rule in rules if rule is not None]
     if not active:
         return snapshot
-    return replace(snapshot, gangs=tuple(_held(gang, active) for gang in snapshot.gangs))
+    return snapshot.with_gangs(tuple(_held(gang, active) for gang in snapshot.gangs))
 
 
 def _held(gang: Gang, rules: list[HoldRule]) -> Gang:

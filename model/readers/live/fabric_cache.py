@@ -257,6 +257,10 @@ class FabricCache:
         known = self._nodes.get(name)
         return known is not None and self.put(name, known.read.manifest.body)
 
+    def take_config(self, config: SchedulerConfig) -> None:
+        """Go on with a config under which all nodes read alike."""
+        self._config = config
+
     def configure(self, config: SchedulerConfig) -> None:
         """Read all nodes by another config."""
         self._config, self._stale = config, True

@@ -20,6 +20,7 @@ from fourleaf.model.readers.gangs.names import Identity
 from fourleaf.model.readers.gangs.needed_neighbours import needed_neighbours
 from fourleaf.model.readers.gangs.read_gang import Situation, all_that_stand, identity_of, read_gang
 from fourleaf.model.readers.live.beside_others import BesideOthers
+from fourleaf.model.readers.live.config_as_read import are_read_alike
 from fourleaf.model.readers.live.fabric_cache import FabricCache
 from fourleaf.model.readers.live.fabric_updates import FABRIC_UPDATES
 from fourleaf.model.readers.live.gang_cache import NOTHING, GangCache, Kept, used_with
@@ -154,8 +155,13 @@ class LiveReader:
         return bool(late)
 
     def configure(self, config: SchedulerConfig) -> None:
-        """Read everything by another config."""
-        if config != self._config:
+        """Read by another config: everything anew, where objects mean something else under it."""
+        if config == self._config:
+            return
+        if are_read_alike(config.spec, self._config.spec):
+            self._config = config
+            self._ground.take_config(config)
+        else:
             more = config.spec.owner_kinds
             if more != self._config.spec.owner_kinds:
                 known, self._owner_kinds = self._owner_kinds, merged(more)

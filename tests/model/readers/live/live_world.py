@@ -77,7 +77,9 @@ CONFIGS: tuple[Body, ...] = (
     {"devices": {"mode": "dra"}},
     {"devices": {"mode": "dra", "deviceClasses": ["gpu.amd.com"]}},
     {"ownerKinds": [TRAINING]},
-    {"ownerKinds": [TRAINING]},
+    {"ownerKinds": [TRAINING], "batch": {"size": 7}},
+    {"namespaces": {"ml": {"gpuQuota": 8}}},
+    {"namespaces": {"ml": {"gpuQuota": 9, "domains": ["leaf-9"]}}},
 )
 
 
