@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import structlog
@@ -13,7 +14,9 @@ from fourleaf.dashboard.past.recorded_past import recorded_past
 from fourleaf.dashboard.past.usage_samples import UsageSamples
 from fourleaf.dashboard.sources.source import ClusterMoment, ClusterSource
 from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.model.fabric import Fabric
 from fourleaf.model.problems import brief
+from fourleaf.model.snapshot import Snapshot
 from fourleaf.simulator.recording.changes import FAILED, SUCCEEDED, Followed
 from fourleaf.simulator.recording.files import BadRecording
 from fourleaf.simulator.recording.lines import Line, RunLine
@@ -39,6 +42,7 @@ class ClusterPast:
         self._followed = Followed()
         self._last: Look | None = None
         self._version: int | None = None
+        self._slim: tuple[Fabric, Fabric] | None = None
         self.changes = RecentChanges()
         self.samples = UsageSamples()
         self.recorded = "" if recording is None else "is being read"
@@ -62,7 +66,8 @@ class ClusterPast:
         if moment.version == self._version:
             return
         self._version = moment.version
-        self._last = look = look_at(moment.snapshot, moment.standing((), True), self._last)
+        seen = self._without_labels(moment.snapshot)
+        self._last = look = look_at(seen, moment.standing((), True), self._last)
         ended = {at: _phase(body) for at, body in moment.pods.items()}
         phases = {at: phase for at, phase in ended.items() if phase in (SUCCEEDED, FAILED)}
         first = not self._followed.looked
@@ -72,6 +77,13 @@ class ClusterPast:
             if told is not None:
                 self.changes.note(told, self._followed, look.at)
             self._followed.take(line)
+
+    def _without_labels(self, snapshot: Snapshot) -> Snapshot:
+        """`snapshot` without what nodes are labelled with, which takes memory and tells nothing."""
+        if self._slim is None or self._slim[0] is not snapshot.fabric:
+            slim = snapshot.fabric.with_nodes(lambda node: replace(node, labels={}, taints=()))
+            self._slim = snapshot.fabric, slim
+        return replace(snapshot, fabric=self._slim[1])
 
     async def read(self) -> None:
         """Read the recording, where there is one, and go on from its end."""

@@ -90,7 +90,7 @@ class Followed:
             known = self.nodes.get(name)
             # The same object where the fabric has not changed.
             if known is None or (known is not node and _other(known, node)):
-                yield node.model_copy(update={"at": look.at})
+                yield node if node.at == look.at else node.model_copy(update={"at": look.at})
             if self.states.get(name, RecordedState.READY) is not state:
                 yield StateLine(at=look.at, node=name, state=state)
         for one in [one for key, one in self.gangs.items() if key not in look.gangs]:

@@ -7,6 +7,7 @@ be read without the files before it. Times are in seconds since the epoch.
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import lru_cache
 from typing import Annotated, Literal
 
 import orjson
@@ -71,8 +72,9 @@ class Amounts(_Part):
     extra: tuple[tuple[str, Count], ...] = ()
 
     @classmethod
+    @lru_cache(maxsize=1024)
     def of(cls, amount: Resources) -> Amounts:
-        """The same without demands of single devices."""
+        """The same without demands of single devices; equal ones are one object."""
         return cls(
             gpus=bounded(amount.gpus),
             cpu=None if amount.cpu is None else bounded(amount.cpu),
