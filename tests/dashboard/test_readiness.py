@@ -67,11 +67,11 @@ async def test_a_page_that_cannot_be_drawn_keeps_nobody_out(examples: FileSource
 
 
 def test_the_map_was_drawn_before_anybody_asked(examples: FileSource) -> None:
-    """Once it is ready, the cluster was looked at: the first page does not have to."""
+    """Once it is ready, the cluster was looked at for pages, not once for its past alone."""
     source = Looked(examples)
     with Served(source) as dashboard:
         eventually(lambda: dashboard.get("/readyz")[0] == 200, "it is ready")
-        assert source.looks == 1
+        assert source.looks > 1
 
 
 class Looked:
