@@ -523,5 +523,23 @@ HARM = (
         "",
         f"{ASIDE}::test_pods_that_fit_no_node_keep_nobody_from_starting",
     ),
+    Mutant(
+        "pods that another has bound meanwhile",
+        "a gang is committed of which a member stands elsewhere, and goes back",
+        "k8s_bridge/scheduling/revalidate.py",
+        "        if seen.node:\n",
+        "        if False:\n",
+        "tests/k8s_bridge/scheduling/test_revalidate.py"
+        "::test_a_pod_that_another_has_bound_meanwhile_is_named",
+    ),
+    Mutant(
+        "members that are bound stay where they were assumed",
+        "a gang that was just bound is planned once more until the watch says so",
+        "k8s_bridge/scheduling/cycle.py",
+        "if uid not in on_their_way and not is_bound(self.cache, member):",
+        "if uid not in on_their_way:",
+        "tests/k8s_bridge/scheduling/test_lag.py"
+        "::test_a_member_that_is_bound_stands_before_the_watch_says_so",
+    ),
 )
 """Each was seen to happen before there was the safeguard."""

@@ -274,4 +274,13 @@ KEPT_PLACES = (
         "        if not len(self.store):\n            self.defragmentation.hear()\n        # 1",
         "tests/k8s_bridge/relocation/test_moving.py::test_a_request_outlasts_what_is_under_way",
     ),
+    Mutant(
+        "members beside kept places",
+        "places are kept for a quarter of an hour beside a member that is gone",
+        "k8s_bridge/relocation/next_action.py",
+        "        if not view.stands(uid, node):\n",
+        "        if False:\n",
+        "tests/k8s_bridge/relocation/test_late_members.py"
+        "::test_places_end_once_a_member_beside_them_has_gone",
+    ),
 )

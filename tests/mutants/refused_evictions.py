@@ -106,4 +106,20 @@ REFUSED_EVICTIONS = (
         "                if True:\n",
         f"{REFUSED}::test_evictions_that_wait_for_their_slot_end_with_their_relocation",
     ),
+    Mutant(
+        "nodes that come back",
+        "a pod that lives is evicted as lost, because the API had kept it until its node was back",
+        "k8s_bridge/relocation/next_action.py",
+        "        if leaver.lost and leaver.node not in view.dead:\n",
+        "        if False:\n",
+        f"{REFUSED}::test_a_node_that_comes_back_keeps_a_pod_that_the_api_has_not_let_go",
+    ),
+    Mutant(
+        "places of which the API does not say whether they are open",
+        "a pod that lives is evicted for a node that was cordoned meanwhile",
+        "k8s_bridge/relocation/executor.py",
+        "        except ClusterError:\n            return None\n",
+        '        except ClusterError:\n            return ""\n',
+        f"{REFUSED}::test_no_pod_goes_while_the_api_does_not_say_whether_its_place_is_open",
+    ),
 )

@@ -253,4 +253,13 @@ SERVED = (
         "self.synced_since is not None",
         "tests/k8s_bridge/informers/test_informers.py::test_health_tells_the_age_of_what_is_known",
     ),
+    Mutant(
+        "late answers about an earlier pod of a name",
+        "the pod that is there now is forgotten, and the one before it planned in its place",
+        "k8s_bridge/cache/cluster_cache.py",
+        "if newer is not None and int(newer.pod.version) > version:",
+        "if False:",
+        "tests/k8s_bridge/cache/test_cluster_cache.py"
+        "::test_a_late_answer_about_the_first_pod_of_a_name_does_not_hide_the_second",
+    ),
 )

@@ -67,6 +67,23 @@ async def test_what_we_bound_stays_bound_until_the_watch_says_so(cache: ClusterC
     assert not cache.reading().snapshot.gangs
 
 
+async def test_a_late_answer_about_the_first_pod_of_a_name_does_not_hide_the_second(
+    cache: ClusterCache,
+) -> None:
+    """What a write of ours left of the first comes after the second, and before its end is told."""
+    cluster = MemoryCluster()
+    _, first = await made(cluster, "a")
+    answer = await cluster.patch(PODS, first, {"metadata": {"labels": {"a": "b"}}})
+    await cluster.delete(PODS, Target("ml", "a"))
+    second, target = await made(cluster, "a")
+    cache.on_change(PODS, Put(second))
+    cache.took(answer)
+    named = cache.named("ml", "a")
+    assert named is not None
+    assert named.pod.uid == target.uid
+    assert cache.seen(first.uid) is None
+
+
 async def test_a_pod_made_anew_is_another_pod(cache: ClusterCache) -> None:
     """The late deletion of the first pod of a name does not remove the second."""
     cluster = MemoryCluster()

@@ -47,6 +47,16 @@ async def test_places_are_kept_while_the_job_backs_off(bench: Bench, size: int, 
     assert not await relocations(bench)
 
 
+async def test_places_end_once_a_member_beside_them_has_gone(bench: Bench) -> None:
+    """One of two is lost and its place kept; the other is deleted: both are planned afresh."""
+    await lost(bench, 1, 2)
+    assert await relocations(bench) == 1
+    (stays,) = await bench.pods("g")
+    await bench.cluster.delete(PODS, Target(TEAM, stays["metadata"]["name"]))
+    await bench.clock.advance(5)
+    assert not await relocations(bench)
+
+
 async def test_the_next_leader_keeps_them_too(bench: Bench) -> None:
     """A leader that never saw the members knows their Job by its name."""
     await lost(bench, 2, 2)

@@ -145,12 +145,60 @@ async def test_evictions_that_wait_for_their_slot_end_with_their_relocation(benc
     assert len(before & set((await bench.uids("a")).values())) == 4
 
 
+async def test_a_node_that_comes_back_keeps_a_pod_that_the_api_has_not_let_go(bench: Bench) -> None:
+    """The lost pod of a gang of two is kept by the API until its node is heard of again."""
+    answers = Answers("g-", Throttled("too many requests", 429))
+    await answering(bench, answers)
+    await bench.submit("g", 2)
+    before = await bench.uids("g")
+    node = (await bench.places("g"))[0]
+    bench.lose(node)
+    await bench.clock.advance(30)
+    assert await bench.open_relocations() == ["g"]
+    bench.restore(node)
+    await bench.clock.advance(15)
+    answers.left = 0
+    await bench.clock.advance(60)
+    assert await bench.uids("g") == before
+    assert not await bench.open_relocations()
+
+
 async def drain(bench: Bench, *jobs: str) -> None:
     """Their nodes are to be emptied."""
     patch = {"metadata": {"annotations": {DRAIN: "true"}}, "spec": {"unschedulable": True}}
     for name in jobs:
         for node in (await bench.places(name)).values():
             await bench.cluster.patch(NODES, Target("", node), patch)
+
+
+async def test_no_pod_goes_while_the_api_does_not_say_whether_its_place_is_open(
+    bench: Bench,
+) -> None:
+    """A drained pod has a place, whose node the API does not show for 20 s: it may be cordoned."""
+
+    class NoNodes:
+        is_down = True
+
+        async def before(self, request: ApiRequest) -> None:
+            if self.is_down and request.verb == "get" and request.kind is NODES:
+                raise Ambiguous("etcd: no leader", 500)
+
+        async def after(self, request: ApiRequest, answer: Any) -> None:
+            """Answers pass."""
+
+    api = NoNodes()
+    bench.tasks.pop().cancel()
+    await bench.start("b", answers=api)
+    await bench.clock.advance(30)
+    await bench.submit("g", 1)
+    before = await bench.uids("g")
+    await drain(bench, "g")
+    await bench.clock.advance(20)
+    assert await bench.open_relocations() == ["g"]
+    assert await bench.uids("g") == before
+    api.is_down = False
+    await bench.clock.advance(20)
+    assert await bench.uids("g") != before
 
 
 async def test_many_relocations_that_hang_are_waited_for_once(bench: Bench) -> None:

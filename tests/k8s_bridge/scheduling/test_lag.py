@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
+from typing import Any
 
 import pytest
 
+from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES, PODS, PRIORITY_CLASSES, Kind
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
-from fourleaf.k8s_bridge.cluster.memory.actors import gang, nodes, submit
+from fourleaf.k8s_bridge.cluster.memory.actors import add_nodes, gang, nodes, submit
 from fourleaf.k8s_bridge.cluster.protocol import Body, WatchEvent
 from fourleaf.k8s_bridge.ledger.formats.codec import read_page
+from fourleaf.k8s_bridge.ledger.ledger import Commit, Ledger
 from fourleaf.k8s_bridge.ledger.names import PAGES
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.scheduling.cycle import Cycle
+from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
+from fourleaf.model.gang import GangKey
 from tests.k8s_bridge.test_scheduler import TEAM, Bench
+from tests.twins.virtual_clock import VirtualClock
 
 
 class Withholding(MemoryCluster):
@@ -62,6 +70,26 @@ async def test_room_that_was_just_given_away_is_not_given_again(bench: Bench) ->
     places = await bench.places()
     assert len(places) == 16
     assert len(set(places.values())) == 16
+
+
+async def test_a_member_that_is_bound_stands_before_the_watch_says_so() -> None:
+    """It is on its way in one cycle and bound in the next: in neither does its gang wait."""
+    clock = VirtualClock()
+    unused: Any = None
+    cluster, cache = MemoryCluster(), ClusterCache(clock)
+    await add_nodes(cluster, nodes(1, 1, 1))
+    (pod,) = await submit(cluster, TEAM, gang("g", 1))
+    for kind in (NODES, PODS):
+        cache.take_all(kind, await cluster.list(kind))
+    member, ledger = Member(pod, "n-0-0-0", ()), Ledger()
+    cycle = Cycle(cache, ledger, unused, unused, unused, clock, ApiBackoff(clock))
+    with ledger.deciding([Commit("c", GangKey(TEAM, "g"), None, (member,), ())]):
+        cycle._assume_on_their_way()
+        assert not cache.reading().snapshot.gangs
+    cache.bound(member)
+    cycle._assume_on_their_way()
+    assert not cache.reading().snapshot.gangs
+    assert [one.node for one in cache.reading().snapshot.running] == ["n-0-0-0"]
 
 
 async def test_a_new_leader_asks_before_it_takes_pods_for_gone(bench: Bench) -> None:

@@ -8,6 +8,7 @@ from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import add_nodes, gang, nodes, submit
+from fourleaf.k8s_bridge.cluster.protocol import Binding
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.scheduling.revalidate import revalidate
 from fourleaf.model.gang import GangKey
@@ -65,3 +66,20 @@ async def test_a_node_that_has_failed_meanwhile_takes_no_pod() -> None:
     cache.judge(frozenset({"n-0-0-1"}), {})
     found = revalidate(plan, solved, cache, Ledger(), {})
     assert [one.why for one in found.late] == ["node n-0-0-1 is no longer ready"]
+
+
+async def test_a_pod_that_another_has_bound_meanwhile_is_named() -> None:
+    """Another scheduler binds the first of two members: what is told says which, and where."""
+    cluster, cache = MemoryCluster(), ClusterCache(VirtualClock())
+    await add_nodes(cluster, nodes(1, 1, 4))
+    first, _ = await submit(cluster, "ml", gang("g", 2))
+    for kind in (NODES, PODS):
+        cache.take_all(kind, await cluster.list(kind))
+    solved = cache.reading().snapshot
+    placement = Placement(KEY, (("g-0", "n-0-0-0"), ("g-1", "n-0-0-1")))
+    plan = Plan(PlanStatus.OPTIMAL, (placement,), ())
+    await cluster.bind(Binding(first, "n-0-0-3", {}))
+    cache.take(PODS, await cluster.get(PODS, first))
+    found = revalidate(plan, solved, cache, Ledger(), {})
+    assert [one.why for one in found.late] == ["pod ml/g-0 was bound to n-0-0-3 meanwhile"]
+    assert not found.requests
