@@ -73,6 +73,8 @@ class NodeMonitor:
     _unanswered: dict[str, int] = field(default_factory=dict)
     _probes: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PROBES_AT_ONCE))
     _fallen: frozenset[str] = frozenset()
+    _dead: tuple[dict[str, Judgement] | None, frozenset[str]] = (None, frozenset())
+    """The judgements that were looked at last, and the nodes that are dead by them."""
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     @property
@@ -83,7 +85,12 @@ class NodeMonitor:
     @property
     def dead(self) -> frozenset[str]:
         """The nodes of which all that runs there is lost."""
-        return frozenset(node for node, one in self.judgements.items() if one.dead)
+        judged, dead = self._dead
+        if judged is not self.judgements:
+            # Asked for many times a second, while judgements are made anew once.
+            dead = frozenset(node for node, one in self.judgements.items() if one.dead)
+            self._dead = self.judgements, dead
+        return dead
 
     async def run(self) -> None:
         """Look again and again, until cancelled."""
@@ -200,7 +207,8 @@ class NodeMonitor:
         new = {}
         for name, one in signs.items():
             before = self.judgements.get(name, Judgement())
-            new[name] = after = judge(before, replace(one, answers=answers.get(name)), limits, now)
+            seen = replace(one, answers=answers[name]) if name in answers else one
+            new[name] = after = judge(before, seen, limits, now)
             grave = {before.verdict, after.verdict} - {NodeVerdict.WELL, NodeVerdict.SILENT}
             if after.verdict is not before.verdict and grave:
                 self._log.info("node_judged", node=name, verdict=after.verdict, cause=after.cause)
