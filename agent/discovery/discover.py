@@ -55,6 +55,7 @@ class Discovery:
                 if not fabric or switch.interface in fabric
             ],
             places=[one.place for one in sightings if one.place],
+            modules=sorted({module for one in sightings for module in one.modules}),
             faults=_some(faults),
         )
         return None if found == DiscoveredTopology() else found

@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from fourleaf.model.crds.discovered_topology import FabricPlace, FabricPort, SeenSwitch
+from fourleaf.model.crds.discovered_topology import (
+    FabricPlace,
+    FabricPort,
+    KernelModule,
+    SeenSwitch,
+)
 from fourleaf.model.problems import AdvisedError
 
 
@@ -25,11 +30,12 @@ class Sighting:
     switches: tuple[SeenSwitch, ...] = ()
     place: FabricPlace | None = None
     doubts: tuple[tuple[str, str], ...] = ()
+    modules: tuple[KernelModule, ...] = ()
 
     @property
     def empty(self) -> bool:
         """Whether nothing was seen."""
-        return not (self.ports or self.switches or self.place)
+        return not (self.ports or self.switches or self.place or self.modules)
 
 
 class TopologySource(Protocol):

@@ -1,13 +1,14 @@
-"""The ports of InfiniBand and RoCE adapters, as the kernel tells of them under `/sys`."""
+"""Ports of InfiniBand and RoCE adapters, and modules, as the kernel tells of them in `/sys`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 from fourleaf.agent.discovery.sighting import Sighting, SourceError
-from fourleaf.model.crds.discovered_topology import MOST_PORTS, FabricPort
+from fourleaf.model.crds.discovered_topology import MOST_PORTS, FabricPort, KernelModule
 from fourleaf.model.problems import shown
 from fourleaf.model.topology_import.ib.names import titled_host
 
@@ -31,7 +32,7 @@ class SysfsSource:
         self._root = root
 
     def read(self) -> Sighting:
-        """All ports of adapters, virtual functions left out. Raises `SourceError`."""
+        """All ports of adapters, virtual functions left out; modules. Raises `SourceError`."""
         ports: list[FabricPort] = []
         for adapter in self._adapters():
             for folder in _listed(adapter / "ports"):
@@ -39,7 +40,8 @@ class SysfsSource:
                     message = f"{adapter.parent}: has more than {MOST_PORTS} ports"
                     raise SourceError(message, "Leave adapters out that are no part of the fabric.")
                 ports.append(_port(adapter.name, folder, self._interfaces(folder)))
-        return Sighting(ports=tuple(ports))
+        modules = (one for one in get_args(KernelModule) if (self._root / "module" / one).is_dir())
+        return Sighting(ports=tuple(ports), modules=tuple(modules))
 
     def hosts(self) -> list[str]:
         """The names that adapters give their host, as `rdma-ndd` sets them."""

@@ -57,6 +57,11 @@ WISHES = (
         POD,
         f"What happens when it loses members: {', '.join(RepairPolicy)}.",
     ),
+    Key(
+        names.NODE_FEATURES,
+        POD,
+        f"What each of its nodes must have, by commas: {', '.join(names.FEATURES)}.",
+    ),
     Key(names.DURATION, POD, "How long it is expected to run."),
     Key(CLAIM, "pod", "Name of the GpuClaim that says what devices it needs."),
     Key(DEVICE_MAP, POD, "Which pod gets which node and devices."),

@@ -62,10 +62,19 @@ class SourceFault(ApiPart):
     message: str = Field(max_length=1024)
 
 
+KernelModule = Literal["nvidia_peermem", "nvidia_fs"]
+"""By which adapters reach the memory of GPUs (GPUDirect RDMA), and storage does (cuFile)."""
+
+
 class DiscoveredTopology(ApiPart):
     """Ports, the switches that they see, and what the sources say of leaves."""
 
     ports: list[FabricPort] = Field(default_factory=list, max_length=MOST_PORTS)
     switches: list[SeenSwitch] = Field(default_factory=list, max_length=MOST_SWITCHES)
     places: list[FabricPlace] = Field(default_factory=list, max_length=8)
+    modules: list[KernelModule] = Field(
+        default_factory=list,
+        max_length=8,
+        description="Loaded modules by which adapters and storage reach GPUs.",
+    )
     faults: list[SourceFault] = Field(default_factory=list, max_length=16)

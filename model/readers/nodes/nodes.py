@@ -27,6 +27,7 @@ from fourleaf.model.readers.objects.annotations import BANDWIDTH, PREFIX, field_
 from fourleaf.model.readers.objects.lookup import Objects
 from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.topology.found import Found, found_in
+from fourleaf.model.readers.topology.node_features import HAS_IT, label_of
 from fourleaf.model.resources import with_extra
 
 FAILURE_RATE = PREFIX + "failure-rate"
@@ -111,6 +112,9 @@ def read_node(
     if inventory is not None:
         uid = str(manifest.mapping(manifest.body.get("metadata"), "metadata").get("uid", ""))
         read.discovered = found_in(inventory.body.get("status"), uid)
+        if read.discovered is not None:
+            found = {label_of(one): HAS_IT for one in read.discovered.features}
+            read.node = replace(read.node, labels=found | dict(read.node.labels))
     return read
 
 

@@ -26,6 +26,9 @@ MOVABLE = PREFIX + "movable"
 MOVE_COST = PREFIX + "move-cost"
 REPAIR_POLICY = PREFIX + "repair-policy"
 DURATION = PREFIX + "expected-duration"
+NODE_FEATURES = PREFIX + "node-features"
+FEATURES = ("cufile", "gpudirect", "infiniband")
+"""What a pod may ask of nodes: storage to GPUs, adapters to GPUs, a port of InfiniBand."""
 MOST_UNKNOWN = 16
 """After so many unknown annotations, the rest of a pod's is not looked at."""
 
@@ -47,6 +50,7 @@ KNOWN = frozenset(
         MOVE_COST,
         REPAIR_POLICY,
         DURATION,
+        NODE_FEATURES,
     }
 )
 
@@ -64,7 +68,8 @@ class Wishes:
 
     `movable`, `move_cost` and `repair` say on which terms running pods may go elsewhere;
     `repair` and `policy` are None where the config decides. `strategy` is a name, whether or not
-    the config has it, "" where none is stated. `duration` is in seconds.
+    the config has it, "" where none is stated. `duration` is in seconds. `features` are those
+    of `FEATURES` that each node of the pod must have.
     """
 
     gpu_count: int | None = None
@@ -78,6 +83,7 @@ class Wishes:
     move_cost: int = 1
     repair: RepairPolicy | None = None
     duration: float | None = None
+    features: tuple[str, ...] = ()
 
 
 NO_WISHES = Wishes()
@@ -131,6 +137,7 @@ def read_wishes(layers: Sequence[Layer]) -> Wishes:
         move_cost=_whole(layers, MOVE_COST) or 1,
         repair=RepairPolicy(repair) if repair else None,
         duration=_measured(layers, DURATION, seconds),
+        features=_features(layers),
     )
 
 
@@ -174,6 +181,20 @@ def whole_number(manifest: Manifest, text: str, field: str) -> int | None:
         manifest.error(field, text, f"is above {MAX_COUNT}", "Give a smaller number.")
         return None
     return int(digits)
+
+
+def _features(layers: Sequence[Layer]) -> tuple[str, ...]:
+    """The features that the annotations name, each once; an error where one is none."""
+    found = stated(layers, NODE_FEATURES)
+    if found is None:
+        return ()
+    manifest, value = found
+    asked = {one.strip() for one in value.split(",")}
+    if asked <= {*FEATURES}:
+        return tuple(sorted(asked))
+    advice = f"Name some of {', '.join(FEATURES)}, with commas between them."
+    manifest.error(field_of(NODE_FEATURES), value, "names what is no feature of a node", advice)
+    return ()
 
 
 def _whole(layers: Sequence[Layer], key: str) -> int | None:

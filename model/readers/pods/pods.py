@@ -33,6 +33,7 @@ from fourleaf.model.readers.pods.node_constraints import (
 from fourleaf.model.readers.pods.node_terms import Terms
 from fourleaf.model.readers.pods.pod_index import index_of, whole_number
 from fourleaf.model.readers.pods.volumes import NO_VOLUMES, VolumeWants, claims_of
+from fourleaf.model.readers.topology.node_features import HAS_IT, label_of
 from fourleaf.model.resources import Resources
 from fourleaf.model.topology import NaturalKey, natural_key
 
@@ -246,7 +247,8 @@ class Pod:
         if self.pinned:
             there = Requirement(NODE_NAME_FIELD, Operator.IN, (self.pinned,), True)
             constraint = narrowed(constraint, there)
-        more = self.claimed
+        asked = ((label_of(one), HAS_IT) for one in self.wishes.features)
+        more = (*self.claimed, *asked)
         if mixed and self.gpu_name:
             more = (*more, (GPU_SOURCE_LABEL, self.gpu_name))
         elif mixed and self.request.gpus and not self.pinned:

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from fourleaf.model.crds.discovered_topology import DiscoveredTopology
 from fourleaf.model.crds.node_status import Gpu, NodeDevices
 from fourleaf.model.readers.topology.label_values import label_value
+from fourleaf.model.readers.topology.node_features import features_in
 from fourleaf.model.topology import ONLY_SPINE, Place
 
 _JOINED = "Completed"
@@ -38,13 +39,14 @@ class Found:
     `switches`: chassis ID of a switch -> its name and how many interfaces see it, in order.
     `places`: by source, the domains that it names. `clique`: the part of a multi-node NVLink fabric
     that all its devices belong to, "" where they belong to none or to several. `faults`: source and
-    message.
+    message. `features`: those of `node_features` that it has.
     """
 
     switches: tuple[tuple[str, str, int], ...] = ()
     places: tuple[tuple[DiscoverySource, Place], ...] = ()
     clique: str = ""
     faults: tuple[tuple[str, str], ...] = ()
+    features: tuple[str, ...] = ()
 
 
 def found_in(status: Any, node_uid: str) -> Found | None:
@@ -89,6 +91,7 @@ def _found(topology: DiscoveredTopology, clique: str) -> Found:
         ),
         clique,
         tuple((one.source, one.message) for one in topology.faults),
+        features_in(topology),
     )
 
 

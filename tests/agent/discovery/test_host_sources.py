@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fourleaf.agent.discovery.discover import Discovery
 from fourleaf.agent.discovery.host_files import OLD_SECONDS, HostFile
 from fourleaf.agent.discovery.ib_fabric import place_in_dump
 from fourleaf.agent.discovery.ibstat import read_ibstat
@@ -69,6 +70,16 @@ def test_a_host_with_too_many_ports_or_none(tmp_path: Path) -> None:
         port(tmp_path, f"mlx5_{number}")
     with pytest.raises(SourceError, match="more than 64 ports"):
         SysfsSource(tmp_path).read()
+
+
+def test_modules_by_which_adapters_and_storage_reach_gpus(tmp_path: Path) -> None:
+    """Those that are loaded, of the ones that matter; without adapters, too."""
+    for name in ("nvidia_fs", "nvidia_peermem", "mlx5_ib"):
+        (tmp_path / "module" / name).mkdir(parents=True)
+    sources = [SysfsSource(tmp_path)]
+    found = Discovery(sources, lambda: 0.0).read()
+    assert found is not None
+    assert found.modules == ["nvidia_fs", "nvidia_peermem"]
 
 
 def test_switches_of_lldpctl() -> None:
