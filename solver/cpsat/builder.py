@@ -38,6 +38,10 @@ LARGE_PROGRAM = 6000
 """Variables from which the relaxation comes first, had every gang class flows of its own: about
 2000 nodes (docs/decisions/0053)."""
 
+MANY_LOOSE_GANGS = 5
+"""Gangs with any leaves to choose, each with variables of its own, from which the relaxation comes
+first as well: the whole program has no answer for a second then (docs/decisions/0067)."""
+
 Skipped = dict[int, set[tuple[int, int]]]
 """Group -> the (leaf, score class) pairs that its gangs of one pod leave out."""
 
@@ -208,7 +212,8 @@ def _add_flows_and_node_limits(model: Model, scored: bool) -> None:
     """Which gang classes of a group stand where; how many nodes a careful group may use."""
     if scored:
         flows = sum([len(one.worth) for v in model.groups for one in v.classes])
-        model.large = model.program.size + flows >= LARGE_PROGRAM
+        loose = sum([bool(v.takes) for v in model.groups])
+        model.large = model.program.size + flows >= LARGE_PROGRAM or loose >= MANY_LOOSE_GANGS
     for variables in model.groups:
         if len(variables.group.gang_classes) > 1:
             add_flows(model.program, variables, shared=model.large)

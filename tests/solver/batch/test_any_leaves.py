@@ -167,7 +167,7 @@ def test_gangs_of_a_spine_are_counted_as_whole_ones() -> None:
 
 def test_a_relaxation_counts_whole_gangs_of_a_spine() -> None:
     """Two gangs of 20 nodes fit into 50, and its bound says so: not two and a half."""
-    gangs = [gang(f"g{i}", 20) for i in range(3)]
+    gangs = [gang(f"g{i}", 20) for i in range(5)]
     world = snapshot(fabric([[5] * 10]), *gangs)
     groups = gang_groups_for(world, NO_EXTENSIONS)
     state = CycleState(world, groups.fabric)
@@ -176,3 +176,4 @@ def test_a_relaxation_counts_whole_gangs_of_a_spine() -> None:
     relaxed = relax(model.program, costs, 10.0)
     assert relaxed is not None
     assert priced(model.program, costs, relaxed.prices).bound == 20
+    assert model.large, "its search begins with the relaxation"
