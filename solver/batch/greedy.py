@@ -299,8 +299,10 @@ class FreeBooks:
             fabric.spine_leaves[spine], key=lambda i: (i not in group.bound, -room[0][i], i)
         )
         while leaves:
+            check_time_share()
             leaf = leaves[0]
-            if leaf not in group.bound:
+            # The first has most room: where it holds not all that is left, no leaf does.
+            if leaf not in group.bound and remaining[0] <= room[0][leaf]:
                 enough = [i for i in leaves if all(map(le, remaining, (row[i] for row in room)))]
                 leaf = min(enough, key=room[0].__getitem__, default=leaf)
             leaves.remove(leaf)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fourleaf.model.extensions import Extensions
 from tests.cli.made import fabric
 from tests.oracle.leafrule import LeafRule, phantom_wish
+from tests.small import config
 
 SPINES, LEAVES = 2, 8
 
@@ -14,7 +17,8 @@ SPINES, LEAVES = 2, 8
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 8])
 def test_filling_equals_counting_on_uniform_leaves(size: int) -> None:
     """Whole-node gangs on uniform leaves may stand where counting nodes allows, nowhere else."""
-    snapshot = fabric(SPINES, LEAVES, size)
+    windows = config(topologyConstraints={"windowNodes": LEAVES * size})
+    snapshot = replace(fabric(SPINES, LEAVES, size), config=windows)
     for nodes in range(1, LEAVES * size + 1):
         filled = LeafRule(snapshot, phantom_wish(nodes, 8), Extensions()).unbounded()[0]
         assert {

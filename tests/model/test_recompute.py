@@ -141,19 +141,26 @@ def test_topology_alignment_at_its_best() -> None:
     assert found == {"topologyAlignment": 16 * 1000}
 
 
+def test_topology_alignment_of_a_wider_window() -> None:
+    """Two leaves where one is the fewest: 500 * 2 // 3 = 333, and 500 for no wish."""
+    wider = {"scoringWeights": ONLY_SHAPE, "topology": {"windowSlack": 1}}
+    found = points(fabric([[1, 1, 2]]), gang("g", 2), ["a0", "b0"], **wider)
+    assert found == {"topologyAlignment": 16 * 833}
+
+
 def test_topology_alignment_of_a_wider_location() -> None:
-    """Three leaves where one is the fewest: 500 * 2 // 4 = 250, and 500 for no wish."""
+    """Three leaves where one is the fewest, and any may be used: 500 * (4 - 4) // 2, and 500."""
     one = gang("g", 3, policy=TopologyPolicy.PREFERRED)
     found = points(fabric([[1, 1, 3]]), one, ["a0", "b0", "c0"], scoringWeights=ONLY_SHAPE)
-    assert found == {"topologyAlignment": 24 * 750}
+    assert found == {"topologyAlignment": 24 * 500}
 
 
 def test_topology_alignment_of_scattered_leaves() -> None:
-    """No window joins the leaves, so F is one spine and the two fullest leaves: 500 * 3 // 4."""
+    """F is one spine and the two fullest leaves, and one leaf more is used: 500 * (6 - 4) // 3."""
     where = fabric([[2, 0, 2, 0, 1]])
     one = gang("g", 4, policy=TopologyPolicy.PREFERRED)
     found = points(where, one, ["a0", "c0", "c1", "e0"], scoringWeights=ONLY_SHAPE)
-    assert found == {"topologyAlignment": 32 * (375 + 500)}
+    assert found == {"topologyAlignment": 32 * (333 + 500)}
 
 
 def test_topology_alignment_counts_bound_members() -> None:
