@@ -12,6 +12,7 @@ AUDIT = "tests/k8s_bridge/reporting/test_audit.py"
 WAITS = "tests/k8s_bridge/reporting/test_pod_scheduled.py"
 LIVE = "tests/model/readers/live/test_live.py"
 FLAT = "tests/k8s_bridge/test_memory_stays_flat.py"
+TELLING = "tests/k8s_bridge/reporting/test_write_queue.py"
 
 FAIRNESS = (
     Mutant(
@@ -640,9 +641,25 @@ FAIRNESS = (
         "told: writers of a namespace",
         "a webhook that lets the statuses of one namespace hang keeps the others from theirs",
         "k8s_bridge/reporting/recorder/write_queue.py",
-        "if self._writers[namespace] >= self._limits.writers:",
-        "if self._writers[namespace] < 0:",
+        "if count >= self._limits.writers",
+        "if count < 0",
         "tests/k8s_bridge/reporting/test_write_queue.py"
         "::test_a_namespace_that_hangs_keeps_no_other_waiting",
+    ),
+    Mutant(
+        "telling: room for all namespaces",
+        "5,000 pods of one tenant that make no sense have the events of all others dropped",
+        "k8s_bridge/reporting/recorder/items_in_turn.py",
+        "if len(self._lines.get(namespace, ())) * len(self._lines) >= self._most:",
+        "if is_full:",
+        f"{TELLING}::test_a_namespace_that_has_much_to_tell_crowds_out_no_other",
+    ),
+    Mutant(
+        "telling: namespaces in turn",
+        "a gang of which little is told waits behind thousands of pods of one tenant",
+        "k8s_bridge/reporting/recorder/items_in_turn.py",
+        "self._lines[namespace] = self._lines.pop(namespace)",
+        "self._lines[namespace] = line",
+        f"{TELLING}::test_a_namespace_that_has_much_to_tell_crowds_out_no_other",
     ),
 )

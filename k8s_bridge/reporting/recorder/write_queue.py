@@ -15,6 +15,7 @@ import structlog
 
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound, Throttled
 from fourleaf.k8s_bridge.election.gate import NotLeader
+from fourleaf.k8s_bridge.reporting.recorder.items_in_turn import ItemsInTurn
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
 T = TypeVar("T")
@@ -59,8 +60,9 @@ class QueueCounts:
 class WriteQueue(Generic[T]):
     """Takes items at once and writes them in its own time; never raises what a write raises.
 
-    What does not fit is dropped, the newest first: of each namespace, as `namespace_of` an item
-    says, what waits longest is written first. Nothing is written while `held` says so.
+    Namespaces, as `namespace_of` an item says, take turns, and of each what waits longest is
+    written first. What does not fit is dropped, the newest first of the namespace that has most.
+    Nothing is written while `held` says so.
     """
 
     def __init__(
@@ -79,10 +81,7 @@ class WriteQueue(Generic[T]):
         self._write = write
         self._held = held
         self._bucket = TokenBucket(clock, limits.rate, limits.burst)
-        self._namespace_of = namespace_of
-        self._items: dict[Hashable, T] = {}
-        self._waiting: dict[str, dict[Hashable, None]] = {}
-        """Namespace -> the keys of its items; that which has had its turn is the last."""
+        self._items = ItemsInTurn(limits.waiting, namespace_of)
         self._busy: dict[Hashable, str] = {}
         self._writers: Counter[str] = Counter()
         self._wake = asyncio.Event()
@@ -96,26 +95,23 @@ class WriteQueue(Generic[T]):
 
     def put(self, key: Hashable, item: T) -> None:
         """Let `item` be written, in the place of one of the same key that still waits."""
-        if key not in self._items and len(self._items) >= self._limits.waiting:
+        if self._items.put(key, item):
             self.counts.dropped += 1
             if not self._overflowing:
                 self._overflowing = True
                 self._log.warning("telling_too_much", lane=self._name, waiting=len(self._items))
-            return
-        self._add(key, item)
+        self._idle.clear()
         self._wake.set()
 
     def drop(self, keys: Iterable[Hashable]) -> None:
         """Forget what still waits under `keys`."""
         for key in keys:
-            if key in self._items:
-                self._take(key)
+            self._items.pop(key)
         self._note_idle()
 
     def clear(self) -> None:
         """Forget all that still waits."""
         self._items.clear()
-        self._waiting.clear()
         self._note_idle()
 
     async def run(self) -> None:
@@ -129,21 +125,8 @@ class WriteQueue(Generic[T]):
         await self._idle.wait()
 
     def _note_idle(self) -> None:
-        if not self._items and not self._busy:
+        if not len(self._items) and not self._busy:
             self._idle.set()
-
-    def _add(self, key: Hashable, item: T) -> None:
-        self._items[key] = item
-        self._waiting.setdefault(self._namespace_of(item), {})[key] = None
-        self._idle.clear()
-
-    def _take(self, key: Hashable) -> T:
-        item = self._items.pop(key)
-        namespace = self._namespace_of(item)
-        del self._waiting[namespace][key]
-        if not self._waiting[namespace]:
-            del self._waiting[namespace]
-        return item
 
     async def _serve(self) -> None:
         while True:
@@ -157,33 +140,32 @@ class WriteQueue(Generic[T]):
                     await self._clock.sleep(HOLD_POLL_SECONDS)
                 await self._bucket.take()
                 # What came in the meantime replaces it; what was dropped is not written.
-                if key in self._items:
-                    await self._attempt(key, self._take(key))
+                item = self._items.pop(key)
+                if item is not None:
+                    await self._attempt(key, item)
             finally:
                 self._writers -= Counter((self._busy.pop(key),))
                 self._note_idle()
-                if self._items:
+                if len(self._items):
                     self._wake.set()
 
     def _next(self) -> Hashable | None:
         """The key that has waited longest in the namespace whose turn it is, for one writer."""
-        for namespace, keys in self._waiting.items():
-            if self._writers[namespace] >= self._limits.writers:
-                continue
-            key = next((key for key in keys if key not in self._busy), None)
-            if key is not None:
-                self._waiting[namespace] = self._waiting.pop(namespace)
-                self._busy[key] = namespace
-                self._writers[namespace] += 1
-                return key
-        return None
+        full = {one for one, count in self._writers.items() if count >= self._limits.writers}
+        found = self._items.next(self._busy, full)
+        if found is None:
+            return None
+        key, namespace = found
+        self._busy[key] = namespace
+        self._writers[namespace] += 1
+        return key
 
     async def _attempt(self, key: Hashable, item: T) -> None:
         try:
             await self._write(item)
         except Throttled as error:
             if key not in self._items:
-                self._add(key, item)
+                self._items.put(key, item)
             await self._clock.sleep(error.retry_after or 1.0)
         except NotLeader:
             self.clear()
@@ -195,7 +177,7 @@ class WriteQueue(Generic[T]):
             log("not_told", lane=self._name, item=str(key), why=str(error))
         else:
             self.counts.written += 1
-            self._overflowing = self._overflowing and bool(self._items)
+            self._overflowing = self._overflowing and len(self._items) > 0
 
 
 class TokenBucket:

@@ -83,6 +83,24 @@ async def test_what_does_not_fit_is_dropped_and_counted() -> None:
         assert [item for _, item in journal.lines] == ["a2", "b1"]
 
 
+async def test_a_namespace_that_has_much_to_tell_crowds_out_no_other() -> None:
+    """Room for six, all of which evil has taken: three of ml are let in, and told in turn."""
+    clock = VirtualClock()
+    journal = Journal(clock)
+    limits = QueueLimits(6, rate=1, burst=1, writers=1)
+    lane = WriteQueue("test", clock, limits, journal.write, namespace_of=lambda one: one[:-1])
+    for number in range(9):
+        lane.put(f"evil{number}", f"evil{number}")
+    for number in range(4):
+        lane.put(f"ml{number}", f"ml{number}")
+    assert (len(lane), lane.counts.dropped) == (6, 7)
+    task = asyncio.create_task(lane.run())
+    await clock.advance(10)
+    task.cancel()
+    await asyncio.wait({task})
+    assert [item for _, item in journal.lines] == ["evil0", "ml0", "evil1", "ml1", "evil2", "ml2"]
+
+
 async def test_one_object_is_never_written_twice_at_once() -> None:
     """Writes take a second; the second text for the object waits for the first, others do not."""
     clock = VirtualClock()
