@@ -541,5 +541,13 @@ HARM = (
         "tests/k8s_bridge/scheduling/test_lag.py"
         "::test_a_member_that_is_bound_stands_before_the_watch_says_so",
     ),
+    Mutant(
+        "nodes that fail together are repaired together",
+        "members that live a second longer are moved as living ones, and those made anew again",
+        "k8s_bridge/relocation/controller.py",
+        "        if not self._has_settled():\n            return\n",
+        "",
+        "tests/k8s_bridge/relocation/test_repair.py::test_all_nodes_of_a_gang_of_8_die",
+    ),
 )
 """Each was seen to happen before there was the safeguard."""

@@ -117,11 +117,13 @@ async def test_elsewhere_all_of_a_gang_of_8_moves(bench: Bench) -> None:
 
 
 async def test_all_nodes_of_a_gang_of_8_die(bench: Bench) -> None:
-    """What has lost all its nodes starts again elsewhere."""
+    """What has lost all its nodes starts again elsewhere, by one plan: they are not found at once."""
     await bench.submit("g", 8)
     bench.lose(*(await bench.places("g")).values())
     await bench.clock.advance(30)
     assert await bench.leaves("g") == [2, 3]
+    placed = [one for plan in bench.solved.repairs for one in plan.placements]
+    assert [len(one.pods) for one in placed] == [8]
 
 
 class BusyFor:
