@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from benchmarks.results import markdown, write_section
+from benchmarks.results import markdown, write_tables
 from benchmarks.tenants.pods import many_terms, one
 from benchmarks.throughput.contenders import plane
 from fourleaf.k8s_bridge.cluster.errors import ClusterError
@@ -136,7 +136,7 @@ def main(
     print(table)
     if write:
         note = NOTE.format(pods=pods, wave=WAVE, most=MOST_GROWTH_MIB)
-        write_section("tenants.memory", TITLE, f"{note}\n\n{table}")
+        write_tables("tenants.memory", TITLE, f"{note}\n\n{table}")
     if any(last - before > MOST_GROWTH_MIB for before, last in zip(*found[-2:], strict=True)):
         raise SystemExit(1)
 
