@@ -140,9 +140,8 @@ class WriteQueue(Generic[T]):
                     await self._clock.sleep(HOLD_POLL_SECONDS)
                 await self._bucket.take()
                 # What came in the meantime replaces it; what was dropped is not written.
-                item = self._items.pop(key)
-                if item is not None:
-                    await self._attempt(key, item)
+                # Nothing of it stays in this frame, which lives as long as the process.
+                await self._attempt(key)
             finally:
                 self._writers -= Counter((self._busy.pop(key),))
                 self._note_idle()
@@ -160,7 +159,10 @@ class WriteQueue(Generic[T]):
         self._writers[namespace] += 1
         return key
 
-    async def _attempt(self, key: Hashable, item: T) -> None:
+    async def _attempt(self, key: Hashable) -> None:
+        item = self._items.pop(key)
+        if item is None:
+            return
         try:
             await self._write(item)
         except Throttled as error:
