@@ -153,7 +153,7 @@ STARVATION = (
     Mutant(
         "an end gives back an uplink",
         "a gang with bandwidth stands aside although what kept it waiting has ended",
-        "k8s_bridge/scheduling/set_aside.py",
+        "k8s_bridge/scheduling/freed_room.py",
         " or gang.bandwidth is not None:",
         ":",
         f"{BOUNDS}::test_an_end_may_give_more_than_the_gpus_of_its_node[50-None-True]",
@@ -161,7 +161,7 @@ STARVATION = (
     Mutant(
         "an end gives back a quota",
         "a gang stands aside although a pod of its namespace has ended, which had its quota",
-        "k8s_bridge/scheduling/set_aside.py",
+        "k8s_bridge/scheduling/freed_room.py",
         "if self._quotas and gang.key.namespace in self._namespaces:",
         "if False:",
         f"{BOUNDS}::test_an_end_may_give_more_than_the_gpus_of_its_node[None-24-True]",
