@@ -117,7 +117,7 @@ async def test_elsewhere_all_of_a_gang_of_8_moves(bench: Bench) -> None:
 
 
 async def test_all_nodes_of_a_gang_of_8_die(bench: Bench) -> None:
-    """What has lost all its nodes starts again elsewhere, by one plan: they are not found at once."""
+    """What has lost all its nodes starts again elsewhere, by one plan, though found one by one."""
     await bench.submit("g", 8)
     bench.lose(*(await bench.places("g")).values())
     await bench.clock.advance(30)
