@@ -153,9 +153,7 @@ class SolverClient:
         deadlines = deadlines or self._deadlines(question.snapshot)
         self.start()
         extensions = self.extensions_in_force(enabled)
-        own = BackgroundTask(
-            lambda: question.own(extensions, deadlines.own), after=deadlines.own_delay
-        )
+        own = BackgroundTask(lambda: question.own(extensions, deadlines.own))
         try:
             try:
                 plan, checking = self._solved(

@@ -25,10 +25,6 @@ CHECKING_SHARE = 0.2
 GREEDY_SHARE = 0.6
 """Of the time until the worker has to answer, what our own plan may take for placing gangs."""
 
-GREEDY_DELAY_SHARE = 0.1
-"""Of the time until the worker has to answer, what it has before our own plan is begun: most
-answers come before that, and prove that ours would not be worth more."""
-
 SOLVER_SHARE = 0.9
 """Of the time that is left, what CP-SAT is told to take: it overruns its own limit."""
 
@@ -66,11 +62,6 @@ class Deadlines:
         return self.began + max(GRACE_SECONDS / 2, GREEDY_SHARE * (self.answer - self.began))
 
     @property
-    def own_delay(self) -> float:
-        """Seconds until our own plan is begun, where it is not wanted before."""
-        return GREEDY_DELAY_SHARE * (self.answer - self.began)
-
-    @property
     def told(self) -> float:
         """When no further gang is asked about: half of the grace is for handing over."""
         return self.done - GRACE_SECONDS / 2
@@ -102,19 +93,15 @@ def say_nothing_of_dropped_tasks() -> None:
 
 
 class BackgroundTask(Generic[T]):
-    """Runs `work`, `after` so many seconds or as soon as its result is asked for.
-
-    `work` must be pure Python without locks of its own.
+    """Runs `work` at once. `work` must be pure Python without locks of its own.
 
     A dropped background task is stopped by an exception raised inside it, so that it neither takes
     processor time from what follows nor piles up from call to call. It is not traced: that
     exception would leave the locks of coverage or of a debugger held for ever.
     """
 
-    def __init__(self, work: Callable[[], T], after: float = 0.0) -> None:
+    def __init__(self, work: Callable[[], T]) -> None:
         self._work = work
-        self._after = after
-        self._wanted = threading.Event()
         self._value: T | None = None
         self._error: Exception | None = None
         self._done = threading.Event()
@@ -134,7 +121,6 @@ class BackgroundTask(Generic[T]):
         Waits until `until` (monotonic seconds), then drops the background task and raises
         `OverdueError`.
         """
-        self._wanted.set()
         if not self._done.wait(max(0.0, until - time.monotonic())):
             self.drop()
             raise OverdueError
@@ -147,7 +133,6 @@ class BackgroundTask(Generic[T]):
         with self._lock:
             if self._dropped or not self._stoppable:
                 self._dropped = True
-                self._wanted.set()
                 return
             self._dropped = True
             self._raise()
@@ -174,8 +159,6 @@ class BackgroundTask(Generic[T]):
 
     def _run(self) -> None:
         sys.settrace(None)
-        if self._after:
-            self._wanted.wait(self._after)
         with suppress(TaskDropped):  # raised again just when it had been caught
             try:
                 self._work_and_tell()

@@ -136,15 +136,3 @@ def test_a_tracer_is_never_interrupted() -> None:
             lock.release()
     finally:
         threading.settrace(usual)  # type: ignore[arg-type]
-
-
-def test_one_that_is_to_begin_later_begins_when_it_is_wanted() -> None:
-    """Of two with a minute to go, one is asked for and done at once; the other is dropped."""
-    begun: list[int] = []
-    asked = BackgroundTask(lambda: begun.append(1), after=60.0)
-    dropped = BackgroundTask(lambda: begun.append(2), after=60.0)
-    assert not asked.done
-    dropped.drop()
-    asked.result(time.monotonic() + SOON)
-    dropped._thread.join(SOON)
-    assert begun == [1]
