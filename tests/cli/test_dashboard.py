@@ -70,10 +70,13 @@ def test_it_serves_a_snapshot_until_it_is_told_to_stop() -> None:
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
         assert process.stdout is not None
-        url = process.stdout.readline().strip()
-        with urllib.request.urlopen(f"{url}/", timeout=30) as answer:  # noqa: S310
-            assert b"gpu-00" in answer.read()
-        with urllib.request.urlopen(f"{url}/api/v1/events", timeout=30) as news:  # noqa: S310
-            assert news.readline() == b"event: hello\n"
-            os.kill(process.pid, signal.SIGTERM)
-            assert process.wait(30) == 0
+        try:
+            url = process.stdout.readline().strip()
+            with urllib.request.urlopen(f"{url}/fabric", timeout=30) as answer:  # noqa: S310
+                assert b"gpu-00" in answer.read()
+            with urllib.request.urlopen(f"{url}/api/v1/events", timeout=30) as news:  # noqa: S310
+                assert news.readline() == b"event: hello\n"
+                os.kill(process.pid, signal.SIGTERM)
+                assert process.wait(30) == 0
+        finally:
+            process.kill()
