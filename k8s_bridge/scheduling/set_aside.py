@@ -66,7 +66,7 @@ class SetAside:
         self._planned: set[tuple[str, str]] = set()
         """The pods that the last plan placed, by namespace and name."""
         self._hopeless: dict[Hashable, Reason] = {}
-        """Namespace and kind of gangs -> why none of them can start on this fabric."""
+        """Namespace and kind of gangs that stand aside -> why none can start on this fabric."""
 
     def without(self, snapshot: Snapshot) -> tuple[Snapshot, tuple[Waiting, ...]]:
         """`snapshot` without the gangs that stand aside, and what these wait for."""
@@ -175,12 +175,12 @@ class SetAside:
             self._hopeless = {}
         self._running = snapshot.running
         size = snapshot.config.spec.batch.size
-        if not self._waiting:
-            self._owed, self._behind, self._retold = {}, {}, {}
-            return
         there = set(map(id, snapshot.gangs))
         if not self._waiting.keys() <= there:
             self._follow(snapshot.gangs, there)
+        if not self._waiting:
+            self._owed, self._behind, self._retold = {}, {}, {}
+            return
         if self._behind:
             # Nothing else says that room is free which was meant for another, where pods that
             # were planned do not run, or who came first is gone or on hold.
@@ -233,6 +233,9 @@ class SetAside:
         self._owed = {number: None for number in owed if number in self._waiting}
         behind = (now.get(number, number) for number in self._behind)
         self._behind = {number: None for number in behind if number in self._waiting}
+        kinds = set(self._kinds.values())
+        self._hopeless = {kind: why for kind, why in self._hopeless.items() if kind in kinds}
+        self._retold = {kind: alike for kind, alike in self._retold.items() if kind in kinds}
 
     def _tell_anew(self, places: Container[str], told: Container[int] = ()) -> None:
         """Look again at those whose reasons name one of the places, which have changed.

@@ -11,7 +11,7 @@ from fourleaf.model.problems import shown
 from fourleaf.model.quantity import BadQuantity, count, in_bytes, mbits, millicores, seconds
 from fourleaf.model.readers.dra.selectors import NotUnderstood, conditions
 from fourleaf.model.readers.objects.lookup import is_label, is_name
-from fourleaf.model.readers.objects.timestamps import _seconds
+from fourleaf.model.readers.objects.timestamps import seconds_of
 from fourleaf.model.readers.pods.device_map import parse_map
 from fourleaf.model.topology_import.hostlist import BadHostlist, expand
 from tests.fuzz.law import Reader
@@ -73,7 +73,7 @@ READERS = (
     _reader("counts", count, _QUANTITIES, BadQuantity),
     _reader("bandwidths", mbits, _seeds("100Gb", "2.5 Tb/s", "1Gbps"), BadQuantity),
     _reader("spans", seconds, _seeds("1d2h30m5s", "3600"), BadQuantity),
-    _reader("moments", _seconds, _seeds("2026-01-01T00:00:00Z", "2026-01-01T00:00:00.5+05:30")),
+    _reader("moments", seconds_of, _seeds("2026-01-01T00:00:00Z", "2026-01-01T00:00:00.5+05:30")),
     _reader("names", is_name, _seeds("a-b.c", "n1")),
     _reader("labels", is_label, _seeds("A_b-c.d")),
     _reader("device maps alone", _map, _seeds("0=n1:0,1\n1=n2.x:2 , 3\n")),
