@@ -28,7 +28,8 @@ class ClusterView:
 
     `now` in seconds since the epoch. `ages`: gang -> seconds for which its relocation is open, by a
     clock that does not jump; where it is not given, by `now`. `overdue` are UIDs of leavers that
-    should have ended long ago, `told` those that were told to go in this term.
+    should have ended long ago, `told` those that were told to go in this term. `moved` are gangs
+    of which places that are kept are in other leaves than they were, or the config allows others.
     """
 
     cache: ClusterCache
@@ -39,6 +40,7 @@ class ClusterView:
     ages: Mapping[GangKey, float] = field(default_factory=dict)
     overdue: frozenset[str] = frozenset()
     told: frozenset[str] = frozenset()
+    moved: frozenset[GangKey] = frozenset()
 
     def age(self, one: Relocation) -> float:
         """Seconds for which a relocation is open."""

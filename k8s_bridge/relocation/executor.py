@@ -22,6 +22,7 @@ from fourleaf.k8s_bridge.relocation.ages import PodEnds, RelocationAges
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.evictions.lost_ends import LostEnds
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
+from fourleaf.k8s_bridge.relocation.kept_leaves import KeptLeaves
 from fourleaf.k8s_bridge.relocation.next_action import progress
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.records import VICTIMS_STAY, Leaver, Purpose, Relocation
@@ -69,6 +70,7 @@ class Executor:
     ages: RelocationAges = field(init=False)
     ends: PodEnds = field(init=False)
     lost_ends: LostEnds = field(init=False)
+    kept_leaves: KeptLeaves = field(default_factory=KeptLeaves)
     _asked: dict[str, _Eviction] = field(default_factory=dict)
     _told: set[str] = field(default_factory=set)
     """UIDs of leavers that the API has let go, whatever a watch that lags says of them."""
@@ -134,8 +136,9 @@ class Executor:
         """The cluster now."""
         now, there = self.clock.wall(), tuple(self.store)
         ages, overdue = self.ages.of(there), self.ends.overdue(there)
-        told = frozenset(self._told)
-        return ClusterView(self.cache, self.cache.reading(), there, dead, now, ages, overdue, told)
+        told, reading = frozenset(self._told), self.cache.reading()
+        moved = self.kept_leaves.moved(there, reading.snapshot)
+        return ClusterView(self.cache, reading, there, dead, now, ages, overdue, told, moved)
 
     async def end(self, one: Relocation, why: str) -> None:
         """Keep nothing for it any longer; `why` it ends early, "" where it has served."""

@@ -159,7 +159,7 @@ def _seated(one: Relocation, gang: Gang, view: ClusterView) -> RelocationStep:
     unfit = next((node for pod, node in pods if not view.suits(gang, pod, node)), "")
     if unfit:
         return RelocationStep(over=True, why=f"node {unfit} is no longer one that they may use")
-    if breach := view.breach(gang, pods):
+    if one.gang in view.moved and (breach := view.breach(gang, pods)):
         return RelocationStep(over=True, why=f"its places are no longer allowed: {breach}")
     return RelocationStep(placed=Placement(gang.key, pods))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import structlog
@@ -94,7 +94,7 @@ class RepairPlanner:
     ) -> RepairPlan | None:
         """Plan for all gangs that were hit and write the relocations; None where there is none.
 
-        Gangs that are `busy` being bound are left alone. Those whose lost members have come
+        Gangs that are `busy` being bound are left alone. Those whose lost members have all come
         back are hit only where they are `stuck`: where no cycle finds them a place beside the
         others. Raises `Fenced` where another leads.
         """
@@ -113,7 +113,7 @@ class RepairPlanner:
             for one in standing
             if one.hit
             and self._tried.get(one.gang.key, 0.0) <= self.clock.monotonic()
-            and (one.gang.key in stuck or self._loses(one, leaving))
+            and ((one.gang.key in stuck and are_back(one, view.gangs)) or self._loses(one, leaving))
             and not self._ends_bare_pods(one, view.dead)
             and not self._may_not_restart(one, by_pod)
             and not self._room.forbids(one)
@@ -307,3 +307,10 @@ def _with_limits(plan: RepairPlan, own: Sequence[EvictionLimit]) -> RepairPlan:
             for one in plan.lost
         ),
     )
+
+
+def are_back(one: StandingGang, waiting: Mapping[GangKey, Gang]) -> bool:
+    """Whether a pod waits for each lost member: an owner may want fewer of them by now."""
+    gang = waiting.get(one.gang.key)
+    lost = sum(len(role.pods) for role in one.gang.roles)
+    return gang is not None and sum(len(role.pods) for role in gang.roles) == lost

@@ -261,7 +261,7 @@ KEPT_PLACES = (
         "kept places are held against the laws again",
         "a gang is bound across leaves that it must not span: a node has moved meanwhile",
         "k8s_bridge/relocation/next_action.py",
-        "if breach := view.breach(gang, pods):",
+        "if one.gang in view.moved and (breach := view.breach(gang, pods)):",
         'if breach := "":',
         "tests/k8s_bridge/relocation/test_changed_meanwhile.py"
         "::test_places_whose_node_is_in_another_leaf_by_now",
@@ -282,5 +282,24 @@ KEPT_PLACES = (
         "        if False:\n",
         "tests/k8s_bridge/relocation/test_late_members.py"
         "::test_places_end_once_a_member_beside_them_has_gone",
+    ),
+    Mutant(
+        "what others use is no matter of kept places",
+        "a preemption gives up its places for a node that its own victim has left",
+        "k8s_bridge/relocation/kept_leaves.py",
+        "    return places, spec.topology_constraints,",
+        "    return (*places, *((x.name, str(x.nodes)) for x in fabric.leaves)),"
+        " spec.topology_constraints,",
+        "tests/k8s_bridge/relocation/test_kept_leaves.py"
+        "::test_leaves_and_config_and_not_which_nodes_may_be_used",
+    ),
+    Mutant(
+        "a repair is for members that are back",
+        "places are kept in vain, time and again, for a member that no owner wants any more",
+        "k8s_bridge/relocation/repair.py",
+        "    return gang is not None and sum(len(role.pods) for role in gang.roles) == lost",
+        "    return gang is not None and lost > 0",
+        "tests/k8s_bridge/relocation/test_kept_leaves.py"
+        "::test_members_are_back_where_one_waits_for_each",
     ),
 )
