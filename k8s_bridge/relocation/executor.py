@@ -22,10 +22,10 @@ from fourleaf.k8s_bridge.relocation.ages import PodEnds, RelocationAges
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.evictions.lost_ends import LostEnds
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
-from fourleaf.k8s_bridge.relocation.kept_leaves import KeptLeaves
 from fourleaf.k8s_bridge.relocation.next_action import progress
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.records import VICTIMS_STAY, Leaver, Purpose, Relocation
+from fourleaf.k8s_bridge.relocation.reserved_seats import KeptLeaves
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock

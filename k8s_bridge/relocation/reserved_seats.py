@@ -1,14 +1,15 @@
-"""Reserved seats: what a cycle charges for relocations, the gangs it holds, members to bind."""
+"""Reserved seats: what a cycle charges for relocations, whom it holds and binds; their leaves."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.next_action import progress
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
 from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule, hold_back
+from fourleaf.model.config.spec import TopologyConstraints
 from fourleaf.model.gang import Gang, GangKey, Hold
 from fourleaf.model.plan import Placement
 from fourleaf.model.reasons.kinds import ReasonKind
@@ -21,6 +22,8 @@ _DETAIL = {
 _KEPT = " (kept)"
 """What follows the name of a member whose place is kept; no pod has a space in its name."""
 _USUAL = "places are kept for its members until they have come"
+_Ground = tuple[tuple[tuple[str, str], ...], TopologyConstraints, tuple[str, ...] | None]
+"""Leaf and spine of each place, and what the config says of places in leaves."""
 
 
 def charged(snapshot: Snapshot, view: ClusterView) -> Snapshot:
@@ -99,3 +102,28 @@ def rule(view: ClusterView) -> HoldRule:
         return Hold(ReasonKind.PLACES_KEPT, detail, (), (step,))
 
     return hold
+
+
+class KeptLeaves:
+    """What places were legal by, as a leader first saw it: their leaves, and the config.
+
+    Which other nodes a gang may use is left out, though a leaf is complete by that: it changes with
+    the very pods that go for the gang, and what these went for is not to be given up for it.
+    """
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[GangKey, float], _Ground] = {}
+
+    def moved(self, there: Iterable[Relocation], snapshot: Snapshot) -> frozenset[GangKey]:
+        """Gangs of those of these, which are all that there are, of which that has changed."""
+        now = {(one.gang, one.opened): _ground(one, snapshot) for one in there}
+        self._first = {key: self._first.get(key, ground) for key, ground in now.items()}
+        return frozenset(key[0] for key, ground in now.items() if ground != self._first[key])
+
+
+def _ground(one: Relocation, snapshot: Snapshot) -> _Ground:
+    fabric, spec = snapshot.fabric, snapshot.config.spec
+    nodes = (*(seat.node for seat in one.seats), *sorted(node for _, node in one.stays))
+    leaves = (fabric.leaves[fabric.leaf_of[node]] for node in nodes if node in fabric.leaf_of)
+    places = tuple((leaf.name, leaf.spine) for leaf in leaves)
+    return places, spec.topology_constraints, spec.namespace(one.gang.namespace).domains

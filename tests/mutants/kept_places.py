@@ -286,11 +286,11 @@ KEPT_PLACES = (
     Mutant(
         "what others use is no matter of kept places",
         "a preemption gives up its places for a node that its own victim has left",
-        "k8s_bridge/relocation/kept_leaves.py",
+        "k8s_bridge/relocation/reserved_seats.py",
         "    return places, spec.topology_constraints,",
         "    return (*places, *((x.name, str(x.nodes)) for x in fabric.leaves)),"
         " spec.topology_constraints,",
-        "tests/k8s_bridge/relocation/test_kept_leaves.py"
+        "tests/k8s_bridge/relocation/test_reserved_seats.py"
         "::test_leaves_and_config_and_not_which_nodes_may_be_used",
     ),
     Mutant(
@@ -299,7 +299,7 @@ KEPT_PLACES = (
         "k8s_bridge/relocation/repair.py",
         "    return gang is not None and sum(len(role.pods) for role in gang.roles) == lost",
         "    return gang is not None and lost > 0",
-        "tests/k8s_bridge/relocation/test_kept_leaves.py"
+        "tests/k8s_bridge/relocation/test_reserved_seats.py"
         "::test_members_are_back_where_one_waits_for_each",
     ),
 )

@@ -44,4 +44,4 @@ def test_their_length_is_bounded_whatever_their_number() -> None:
         kept = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
-    assert 100_000 < kept < 15 * 100_000
+    assert 100_000 < kept < 30 * 100_000

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.relocation.kept_leaves import KeptLeaves
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation, Seat
 from fourleaf.k8s_bridge.relocation.repair import are_back
+from fourleaf.k8s_bridge.relocation.reserved_seats import KeptLeaves
 from fourleaf.model.fabric import Fabric, Leaf
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.resources import Resources
