@@ -274,8 +274,8 @@ FAIRNESS = (
         "k8s_bridge/scheduling/set_aside.py",
         "full = (ReasonKind.NOT_IN_BATCH, ReasonKind.NAMESPACE_LIMIT)",
         "full = (ReasonKind.NOT_IN_BATCH,)",
-        "tests/k8s_bridge/scheduling/test_set_aside.py"
-        "::test_nor_where_the_part_of_a_namespace_is_full",
+        "tests/k8s_bridge/scheduling/test_aside_bounds.py"
+        "::test_half_of_the_room_of_a_namespace_is_for_who_was_not_looked_at",
     ),
     Mutant(
         "one answer for gangs alike",

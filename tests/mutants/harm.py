@@ -327,15 +327,6 @@ HARM = (
         "::test_a_pod_of_another_tenant_that_fits_nowhere_stops_nobody",
     ),
     Mutant(
-        "one turn for those that are alike",
-        "replicas that repel each other are planned once more at each change, for nothing",
-        "model/readers/gangs/turns.py",
-        "        of_another = first.kind is None or first.kind != behind.kind\n",
-        "        of_another = True\n",
-        "tests/k8s_bridge/scheduling/test_turns.py"
-        "::test_none_of_many_that_fit_nowhere_is_tried_without_end[0-1-1]",
-    ),
-    Mutant(
         "an end to turns",
         "gangs that fit nowhere are planned in turn for ever, though nothing changes",
         "model/readers/gangs/turns.py",

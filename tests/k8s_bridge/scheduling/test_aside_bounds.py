@@ -58,7 +58,7 @@ def test_half_of_the_room_of_a_namespace_is_for_who_was_not_looked_at() -> None:
     aside.without(world)
     full = waiting(ReasonKind.NO_FREE_CAPACITY, *old)
     limit = Waiting(out.key, Reason(ReasonKind.NAMESPACE_LIMIT))
-    aside.note(world, replace(full, waiting=(*full.waiting, limit)))
+    assert aside.note(world, replace(full, waiting=(*full.waiting, limit))), "others are next"
     new = tuple(small.gang(f"new{i}", 1) for i in range(3))
     more = replace(world, fabric=small.fabric([[5]]), gangs=(*old, *new))
     found = left(aside, more)
