@@ -472,7 +472,8 @@ HARM = (
         "k8s_bridge/scheduling/set_aside.py",
         "        return plan if same else None\n",
         "        return None\n",
-        f"{ASIDE}::test_where_nothing_has_changed_nothing_is_solved",
+        "tests/k8s_bridge/scheduling/test_aside_bounds.py"
+        "::test_what_holds_in_one_cycle_alone_is_asked_again[NoFreeCapacity-True]",
     ),
     Mutant(
         "room that helps",
