@@ -99,7 +99,8 @@ STARVATION = (
         "k8s_bridge/scheduling/set_aside.py",
         "            and batch.running == before.running\n",
         "",
-        f"{ASIDE}::test_a_pod_that_ends_ends_a_fruitless_plan",
+        "tests/k8s_bridge/scheduling/test_aside_bounds.py"
+        "::test_what_holds_in_one_cycle_alone_is_asked_again[NoFreeCapacity-True]",
     ),
     Mutant(
         "a status that came too late is worked out again",

@@ -43,6 +43,8 @@ def test_what_holds_in_one_cycle_alone_is_asked_again(kind: ReasonKind, is_kept:
     batch, _ = aside.without(world)
     aside.note(batch, plan)
     assert (aside.fruitless(batch) is plan) is is_kept
+    runs = RunningPod("ml", "p", "a0", Resources(gpus=1), GangKey("ml", "p"))
+    assert aside.fruitless(replace(batch, running=(runs,))) is None
 
 
 def test_half_of_the_room_of_a_namespace_is_for_who_was_not_looked_at() -> None:
