@@ -48,7 +48,7 @@ ROOMS = {
 
 
 def is_older(tables: Tables) -> bool:
-    """Whether what is measured is not what it was then, or nobody knows."""
+    """Whether the code that is measured has changed since, or its commit is not known here."""
     if not tables.commit:
         return True
     rooms = [f":/{room}" for room in ROOMS[tables.name]]

@@ -1,4 +1,4 @@
-"""Reserved seats: what a cycle charges for relocations, whom it holds and binds; their leaves."""
+"""Reserved seats: what a cycle charges for them, gangs it holds, members it binds; their leaves."""
 
 from __future__ import annotations
 

@@ -327,6 +327,15 @@ HARM = (
         "::test_a_pod_of_another_tenant_that_fits_nowhere_stops_nobody",
     ),
     Mutant(
+        "one turn for those that are alike",
+        "replicas that repel each other are planned once more at each change, for nothing",
+        "model/readers/gangs/turns.py",
+        "        of_another = first.kind is None or first.kind != behind.kind\n",
+        "        of_another = True\n",
+        "tests/model/readers/gangs/test_turns.py"
+        "::test_only_gangs_of_another_kind_go_ahead[same-False]",
+    ),
+    Mutant(
         "an end to turns",
         "gangs that fit nowhere are planned in turn for ever, though nothing changes",
         "model/readers/gangs/turns.py",

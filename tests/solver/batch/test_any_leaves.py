@@ -142,7 +142,7 @@ def test_room_is_kept_for_large_gangs_in_any_leaves() -> None:
 
 
 def test_a_lost_member_of_a_large_gang_goes_anywhere_in_the_spine() -> None:
-    """The only spare node is two leaves from the others, and nobody moves."""
+    """The only spare node is two leaves from the others, and no other pod moves."""
     hosts = [f"{leaf}{i}" for leaf in "abcdefghi" for i in range(2)][:17]
     spare = [pod("busy", "i1")]
     world = outage(
