@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fourleaf.cli.bad_input import bad_input
@@ -35,6 +35,8 @@ ALIASES = {
     "job": "Job",
     "jobs": "Job",
 }
+CONFLICTS = 10
+"""How often a change is tried again because something else of the object was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,18 +163,41 @@ def carriers() -> tuple[Kind, ...]:
 
 
 def put_map(reach: ClusterAccess, stated: AnnotatedMap, text: str) -> None:
-    """Write `text` where `stated` stands, only if the object has not changed. Raises `BadInput`."""
+    """Write `text` where `stated` stands, only if that map has not changed. Raises `BadInput`."""
+    reach.ask(lambda cluster: replace_map(cluster, reach, stated, text))
+
+
+async def replace_map(
+    cluster: Cluster, reach: ClusterAccess, stated: AnnotatedMap, text: str
+) -> None:
+    """Write `text` where `stated` stands. Raises `BadInput` where that map has changed.
+
+    Controllers write the status of the object at any moment, so a conflict alone says nothing: it
+    is tried again while the object is the same and carries the map that was looked at.
+    """
     from fourleaf.cli.cluster.patches import patch_all
+    from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict
     from fourleaf.k8s_bridge.cluster.kinds import PODS
     from fourleaf.k8s_bridge.cluster.protocol import Target
-    from fourleaf.model.device_maps.map_annotations import TEMPLATE
+    from fourleaf.model.device_maps.map_annotations import map_at
     from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 
     one = stated.manifest
+    kind = next(kind for kind in (PODS, *carriers()) if kind.name == one.kind)
     metadata = one.body["metadata"]
     target = Target(one.namespace, one.name, metadata["uid"], metadata["resourceVersion"])
     patch: Body = {"metadata": {"annotations": {DEVICE_MAP: text}}}
-    if stated.prefix == TEMPLATE:
+    if stated.prefix:
         patch = {"spec": {"template": patch}}
-    kind = next(kind for kind in (PODS, *carriers()) if kind.name == one.kind)
-    reach.ask(lambda cluster: patch_all(cluster, reach, kind, [target], patch))
+    for _ in range(CONFLICTS):
+        try:
+            await cluster.patch(kind, target, patch)
+            return
+        except Conflict:
+            now = await cluster.get(kind, target)
+            if map_at(now, stated.prefix) != stated.text:
+                break
+            target = replace(target, version=now["metadata"]["resourceVersion"])
+        except ClusterError:
+            break
+    await patch_all(cluster, reach, kind, [target], patch)

@@ -62,17 +62,16 @@ def _stated(manifest: Manifest, prefix: str, text: str) -> AnnotatedMap:
 
 def _texts(manifest: Manifest) -> Iterator[tuple[str, str]]:
     """Where the object says a map, what reaches its pods first."""
-    if manifest.kind != "Pod":
-        text = _annotation(part_of(manifest.body, "spec", "template"))
+    for prefix in ("",) if manifest.kind == "Pod" else (TEMPLATE, ""):
+        text = map_at(manifest.body, prefix)
         if text is not None:
-            yield TEMPLATE, text
-    text = _annotation(manifest.body)
-    if text is not None:
-        yield "", text
+            yield prefix, text
 
 
-def _annotation(body: Body) -> str | None:
-    value = part_of(body, "metadata", "annotations").get(DEVICE_MAP)
+def map_at(body: Body, prefix: str) -> str | None:
+    """The map that `body` says under `prefix`, which is "" or `TEMPLATE`."""
+    carrier = part_of(body, "spec", "template") if prefix == TEMPLATE else body
+    value = part_of(carrier, "metadata", "annotations").get(DEVICE_MAP)
     return value if isinstance(value, str) else None
 
 

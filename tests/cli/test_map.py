@@ -5,12 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
+from fourleaf.cli.cluster.read_cluster import ClusterAccess
+from fourleaf.cli.maps.source import replace_map
+from fourleaf.k8s_bridge.cluster.kinds import STATEFUL_SETS
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.model.device_maps.map_annotations import map_at
+from fourleaf.model.problems import BadInput
+from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 from tests.cli.conftest import Run
-from tests.model.device_maps.made import AKS, node, stateful_set
+from tests.model.device_maps.made import AKS, node, stated, stateful_set
 from tests.model.device_maps.test_check import ALL, DOCUMENTED
 from tests.model.readers.made import pod
 
@@ -174,3 +183,44 @@ def words(text: str) -> str:
 def mapped(name: str, text: str) -> dict[str, object]:
     """A pod that waits with this map."""
     return pod(name, None, annotations={"gpu-scheduling-map": text})
+
+
+class Written(MemoryCluster):
+    """A cluster in which a controller changes `change` of an object just before each of `times`."""
+
+    def __init__(self, change: dict[str, Any], times: int) -> None:
+        super().__init__()
+        self.change, self.times = change, times
+
+    async def patch(self, kind: Any, target: Target, patch: Any, subresource: str = "") -> Any:
+        """Let the controller be first."""
+        if self.times:
+            self.times -= 1
+            await super().patch(kind, Target(target.namespace, target.name), self.change)
+        return await super().patch(kind, target, patch, subresource)
+
+
+@pytest.mark.parametrize(
+    ("change", "after"),
+    [
+        ({"metadata": {"labels": {"rollout": "2"}}}, "0=n1:0\n"),
+        (
+            {"spec": {"template": {"metadata": {"annotations": {DEVICE_MAP: "0=n2:0\n"}}}}},
+            "0=n2:0\n",
+        ),
+    ],
+)
+async def test_what_others_write_meanwhile_stops_a_fix_only_where_it_is_the_map(
+    change: dict[str, Any], after: str
+) -> None:
+    """A controller writes three times first: its labels stand beside our map, its own map stays."""
+    cluster = Written(change, 3)
+    body = stateful_set("0=n0:0\n", 1)
+    body["metadata"]["namespace"] = "default"
+    at = stated(await cluster.create(STATEFUL_SETS, "default", body))
+    try:
+        await replace_map(cluster, ClusterAccess(), at, "0=n1:0\n")
+    except BadInput:
+        assert after == "0=n2:0\n"
+    now = await cluster.get(STATEFUL_SETS, Target("default", "web"))
+    assert map_at(now, at.prefix) == after
