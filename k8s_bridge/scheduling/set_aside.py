@@ -9,8 +9,8 @@ is told stands until something changes in the leaves that it names.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Container, Hashable, Iterable, Iterator, KeysView, Mapping, Sequence
+from itertools import filterfalse, islice
 
 from fourleaf.k8s_bridge.scheduling.freed_room import OF_THE_FABRIC, OF_THE_ROOM, FreedRoom
 from fourleaf.k8s_bridge.scheduling.gang_kind import gang_kind, in_itself
@@ -70,11 +70,13 @@ class SetAside:
 
     def without(self, snapshot: Snapshot) -> tuple[Snapshot, tuple[Waiting, ...]]:
         """`snapshot` without the gangs that stand aside, and what these wait for."""
-        self._take_back(snapshot)
+        # Not a loop in Python over all gangs: those that stand aside may be 10,000, in each cycle.
+        there = dict(zip(map(id, snapshot.gangs), snapshot.gangs, strict=True))
+        self._take_back(snapshot, there.keys())
         waiting = self._waiting
         if not waiting:
             return snapshot, ()
-        others = [gang for gang in snapshot.gangs if id(gang) not in waiting]
+        others = [there[number] for number in filterfalse(waiting.__contains__, there)]
         self._join(others)
         aside = tuple(waiting.values())
         others = [gang for gang in others if id(gang) not in waiting]
@@ -164,8 +166,11 @@ class SetAside:
             if one.reason.kind is ReasonKind.QUOTA_EXCEEDED
         )
 
-    def _take_back(self, snapshot: Snapshot) -> None:
-        """Take back in what something has changed for: the gang, nodes, config, or pods ended."""
+    def _take_back(self, snapshot: Snapshot, there: KeysView[int]) -> None:
+        """Take back in what something has changed for: the gang, nodes, config, or pods ended.
+
+        `there`: the gangs of `snapshot` by identity.
+        """
         ended, begun = self._changed(snapshot.running) if self._waiting else ([], [])
         started = {(pod.namespace, pod.name) for pod in begun}
         planned, self._planned = self._planned, set()
@@ -175,7 +180,6 @@ class SetAside:
             self._hopeless = {}
         self._running = snapshot.running
         size = snapshot.config.spec.batch.size
-        there = set(map(id, snapshot.gangs))
         if not self._waiting.keys() <= there:
             self._follow(snapshot.gangs, there)
         if not self._waiting:
@@ -242,11 +246,18 @@ class SetAside:
 
         One of each kind is looked at for all that wait for the same.
         """
+        # Gangs that are alike share one reason, so there are few of these.
+        reasons = {id(one.reason): one.reason for one in self._waiting.values()}
+        touched = {
+            key
+            for key, reason in reasons.items()
+            if any(near.leaf in places for near in reason.near)
+        }
+        if not touched:
+            return
         anew: dict[Hashable, list[int]] = {}
         for number, one in self._waiting.items():
-            if number in self._owed or number in told:
-                continue
-            if any(near.leaf in places for near in one.reason.near):
+            if id(one.reason) in touched and number not in self._owed and number not in told:
                 anew.setdefault(self._kinds[number], []).append(number)
         self._retold |= anew
         self._owe(numbers[0] for numbers in anew.values())

@@ -60,4 +60,4 @@ class BesideOthers:
                 draft.gang = old
             by_key[draft.gang.key] = draft.gang
         self._changed = {draft.gang.key: draft for draft in changed}
-        return tuple(map(_gang, drafts)), by_key
+        return tuple(map(_gang, drafts)) if changed else waiting.gangs_in_order, by_key
