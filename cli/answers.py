@@ -25,19 +25,24 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class RunningMember:
-    """A pod of a gang and its place. `devices` are numbers as the scheduler wrote them."""
+    """A pod of a gang and its place. `devices` are numbers as the scheduler wrote them.
+
+    `trouble` says why it may not run there, or not for long: `its node is not ready`.
+    """
 
     pod: str
     node: str
     leaf: str
     devices: tuple[int, ...]
+    trouble: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class WhyAnswer:
     """All about one gang: what stands, and for the rest what planning right now comes to.
 
-    `told` in place of a plan: what the scheduler has said.
+    `told` in place of a plan: what the scheduler has said. `stays`: why it cannot repair the gang,
+    which has lost members, as it has said.
     """
 
     key: GangKey
@@ -49,3 +54,4 @@ class WhyAnswer:
     gap: float | None = None
     """Status and gap of the plan that says so, where there is one."""
     told: ConditionReason | None = None
+    stays: ConditionReason | None = None

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
+
+from typer.core import TyperGroup
+
+LONGEST_LINE = 400
+"""Characters of a verb's first sentence: all of it, since a list that breaks off says nothing."""
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Ask a cluster": ("status", "queue", "why"),
@@ -21,7 +27,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "plan": (
         "fourleaf plan",
         "fourleaf plan -f cluster.yaml -f gangs.yaml -o wide",
-        "fourleaf plan --live -f job.yaml --what-if fragmentationPenalty=0.4",
+        "fourleaf plan --live -f job.yaml --what-if topologyAlignment=0.6",
     ),
     "score": ("fourleaf score team-a/train", "fourleaf score -f cluster.yaml"),
     "lint": ("fourleaf lint -f job.yaml", "helm template . | fourleaf lint -f -"),
@@ -39,6 +45,22 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "dashboard": ("fourleaf dashboard --snapshot cluster.yaml",),
 }
 """Verb -> what it is called with most often."""
+
+
+def described(command: Any) -> str:
+    """What a list of verbs says of one: its first sentence, whole."""
+    text: str = command.get_short_help_str(LONGEST_LINE)
+    return text
+
+
+class Subverbs(TyperGroup):
+    """Verbs of one verb, in the order in which they are written."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write each with its first sentence."""
+        with formatter.section("Commands"):
+            names = self.list_commands(ctx)
+            formatter.write_dl([(name, described(self.commands[name])) for name in names])
 
 
 def examples(verb: str) -> str | None:

@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 
 from fourleaf.cli.demo import verb as demo
 from fourleaf.cli.extras import missing_extra
-from fourleaf.cli.help import GROUPS, examples
+from fourleaf.cli.help import GROUPS, described, examples
 from fourleaf.cli.maps import verb as maps
 from fourleaf.cli.output.console import EXIT_BAD_INPUT, print_problems, write
 from fourleaf.cli.topology import verb as topology
@@ -49,12 +49,9 @@ class Verbs(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as the base
         """Write the verbs by what they are for."""
         longest = max(map(len, self.commands))
-        left = formatter.width - longest - 6
         for heading, names in GROUPS.items():
             with formatter.section(heading):
-                formatter.write_dl(
-                    [(f"{x:{longest}}", self.commands[x].get_short_help_str(left)) for x in names]
-                )
+                formatter.write_dl([(f"{x:{longest}}", described(self.commands[x])) for x in names])
 
     def invoke(self, ctx: Any) -> Any:
         """Run the verb."""

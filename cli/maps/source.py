@@ -57,17 +57,20 @@ class MapTarget:
         )
 
     def __str__(self) -> str:
-        where = f"{self.namespace or 'default'}/{self.name}" if self.name else "any object"
-        return f"{self.kind} {where}".strip()
+        return f"{self.kind} {self.namespace or 'default'}/{self.name}"
 
 
 @dataclass(frozen=True)
 class MapInput:
-    """The nodes, the maps that are meant, and where both come from."""
+    """The nodes, the maps that are meant, and where both come from.
+
+    `known`: what is meant is there, with a map or without.
+    """
 
     source: str
     ground: MapNodes
     maps: tuple[AnnotatedMap, ...] = ()
+    known: bool = True
 
 
 def wanted_of(text: str | None, namespace: str | None) -> MapTarget:
@@ -108,7 +111,12 @@ def _scene(name: str, sources: Sequence[Source], wanted: MapTarget) -> MapInput:
     if unreadable:
         raise BadInput(unreadable)
     maps = tuple(one for one in annotated_maps(inventory) if wanted.matches(one))
-    return MapInput(name, ground_of(inventory), maps)
+    space = wanted.namespace or ""
+    known = any(
+        kind == wanted.kind and inventory.get(group, kind, space, wanted.name)
+        for group, kind in inventory.kinds
+    )
+    return MapInput(name, ground_of(inventory), maps, known)
 
 
 def need_nodes(scene: MapInput) -> None:
@@ -124,7 +132,9 @@ def need_maps(scene: MapInput, wanted: MapTarget) -> None:
         from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 
         advice = "Name KIND/NAME and its namespace (-n); `fourleaf map generate` makes a map."
-        message = f"carries no annotation {DEVICE_MAP}"
+        if not wanted.name:
+            raise bad_input(scene.source, f"no object carries an annotation {DEVICE_MAP}", advice)
+        message = f"carries no annotation {DEVICE_MAP}" if scene.known else "is not there"
         raise bad_input(scene.source, message, advice, about=str(wanted))
 
 

@@ -8,6 +8,7 @@ import typer
 
 from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
+from fourleaf.cli.help import Subverbs
 from fourleaf.cli.maps.show import MapFormat, check_lines, show_map
 from fourleaf.cli.maps.source import need_maps, need_nodes, put_map, scene_of, wanted_of
 from fourleaf.cli.options import (
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from fourleaf.model.device_maps.map_annotations import AnnotatedMap
     from fourleaf.model.problems import Problem
 
-app = typer.Typer(help="Make, check and mend device maps.", no_args_is_help=True)
+app = typer.Typer(cls=Subverbs, help="Make, check and mend device maps.", no_args_is_help=True)
 
 Object = Annotated[
     str | None,
@@ -80,6 +81,7 @@ def generate(
     Exit code: 0 it is made, 2 bad input, or room for fewer pods.
     """
     from fourleaf.model.device_maps.generate import DeviceRequest, NotEnough, generate_map
+    from fourleaf.model.reasons.text import counted
 
     scene = scene_of(
         ClusterAccess(kubeconfig, context, scheduler_namespace), files, wanted_of(None, None)
@@ -101,7 +103,8 @@ def generate(
                     f" Of {silent} nothing says which devices they have: run a device plugin or "
                     "the agent there, or write the map by hand."
                 )
-        raise bad_input(scene.source, message, advice, about=f"pods of {devices} devices")
+        about = f"pods of {counted(devices, 'device')}"
+        raise bad_input(scene.source, message, advice, about=about)
     show_map(pins, scene.ground, output)
 
 
@@ -230,5 +233,6 @@ def _said(stated: AnnotatedMap, fixed: Fixed, applied: bool) -> str:
     if not fixed.changes:
         return f"{stated.manifest.title}: no line changes"
     lines = ", ".join(str(one.index) for one in fixed.changes)
+    noun = "line" if len(fixed.changes) == 1 else "lines"
     what = "changed" if applied else "would change; --apply changes them"
-    return f"{stated.manifest.title}: lines {lines} {what}"
+    return f"{stated.manifest.title}: {noun} {lines} {what}"

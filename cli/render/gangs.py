@@ -49,6 +49,12 @@ def asked(gang: Gang, glyphs: Glyphs) -> str:
     return " + ".join(f"{r.size} {glyphs.times} {r.request.gpus}" for r in gang.roles)
 
 
+def asked_gpus(gang: Gang, glyphs: Glyphs) -> str:
+    """`8 x 8 GPUs`, and `2 x 1 GPU` where no pod asks for another number than one."""
+    single = all(role.request.gpus == 1 for role in gang.roles)
+    return f"{asked(gang, glyphs)} GPU" + ("" if single else "s")
+
+
 def unbound_weight(gang: Gang) -> int:
     """What the pods that were placed count for."""
     return sum(gang.pod_weight(role) * len(role.pods) for role in gang.roles)

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fourleaf.cli.render.decisions import decided, gain
-from fourleaf.cli.render.gangs import asked
+from fourleaf.cli.render.gangs import asked_gpus
 from fourleaf.cli.render.glyphs import Glyphs
 from fourleaf.cli.render.layout import indented, plain_table
 from fourleaf.cli.render.proof import proof_line
@@ -52,7 +52,7 @@ def _gang(
     head.append(f"  {PLACED[one.state]} on {_leaves(one.score, where)}", style="not bold green")
     yield head
     gang = one.gang
-    facts = f"{asked(gang, glyphs)} GPUs, {gang.strategy}, priority {gang.priority}"
+    facts = f"{asked_gpus(gang, glyphs)}, {gang.strategy}, priority {gang.priority}"
     if gang.latency_sensitive:
         facts += ", latency-sensitive"
     yield indented(Text(facts, style="dim"))

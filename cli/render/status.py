@@ -10,6 +10,7 @@ from typing import Any
 from rich.text import Text
 
 from fourleaf.cli.render.queue import age
+from fourleaf.model.reasons.text import counted
 
 WIDTH = 10
 
@@ -32,7 +33,7 @@ def cluster_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
     yield _line(
         "nodes",
         f"{nodes['total']:,}, {nodes['schedulable']:,} schedulable; "
-        f"{nodes['leaves']:,} leaves, {nodes['spines']:,} spines",
+        f"{counted(nodes['leaves'], 'leaf')}, {counted(nodes['spines'], 'spine')}",
     )
     if nodes["unlabelled"] or nodes["refused"]:
         yield _line("", f"{_nameless(nodes)}; see `fourleaf topology check`", "yellow")
@@ -79,8 +80,12 @@ def server_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
         lost = len(ledger["unreadable"])
         if lost:
             text = text.replace("all records are", "all that can be read are")
-        bad = f"; {lost} records cannot be read by this version" if lost else ""
+        bad = f"; {counted(lost, 'record')} cannot be read by this version" if lost else ""
         yield _line("format", f"{text}; writes {ledger['writes']}{bad}", "red" if lost else style)
+    if not document["leader"]:
+        # It plans nothing, so its queue is empty even where gangs wait.
+        yield _line("gangs", "who leads knows which wait; ask that one")
+        return
     yield _line("gangs", f"{len(document['queue']):,} waiting")
     yield from _reasons(Counter(entry["reason"] for entry in document["queue"]))
 

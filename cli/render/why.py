@@ -9,17 +9,19 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from fourleaf.cli.render.gangs import asked
+from fourleaf.cli.render.gangs import asked_gpus
 from fourleaf.cli.render.glyphs import Glyphs
 from fourleaf.cli.render.layout import indented, plain_table
 from fourleaf.cli.render.proof import proven
 from fourleaf.cli.render.queue import age
 from fourleaf.cli.render.waiting import waiting_lines
 from fourleaf.cli.render.where import Where
+from fourleaf.model.reasons.text import listed
 from fourleaf.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from fourleaf.cli.answers import RunningMember, WhyAnswer
+    from fourleaf.model.reasons.pod_condition import ConditionReason
 
 
 def why_lines(
@@ -32,12 +34,16 @@ def why_lines(
         pods = f"{len(answer.standing)} pod" + ("" if len(answer.standing) == 1 else "s")
         yield _head(answer, f"runs: {pods} on {leaves}", "green")
         yield indented(_table(answer.standing))
+        yield from map(indented, _troubles(answer.standing))
+        if answer.stays:
+            yield _head(answer, "stays as it is, says the scheduler", "yellow")
+            yield from _said(answer.stays)
     gang = answer.gang
     if gang is None:
         return
     if answer.standing:
         yield Text()
-    facts = f"priority {gang.priority}, {asked(gang, glyphs)} GPUs, {age(now - gang.created)} old"
+    facts = f"priority {gang.priority}, {asked_gpus(gang, glyphs)}, {age(now - gang.created)} old"
     if answer.placement:
         nodes = where.nodes(node for _, node in answer.placement.pods)
         leaves = where.leaves(node for _, node in answer.placement.pods)
@@ -55,13 +61,28 @@ def why_lines(
     elif answer.told and answer.told.kind:
         yield _head(answer, answer.told.kind.value, "yellow")
         yield indented(Text(facts, style="dim"))
-        for step in answer.told.unblock:
-            yield indented(Text(f"unblock: {step}", style="green"))
-        sentence, near, miss = answer.told.sentence.partition("; nearest: ")
-        yield indented(Text(sentence))
-        if near:
-            yield indented(Text(f"nearest: {miss}"))
+        yield from _said(answer.told)
         yield indented(Text("as the scheduler says; --plan plans anew", style="dim"))
+
+
+def _said(told: ConditionReason) -> Iterator[RenderableType]:
+    """What the scheduler has said, in the order of a plan's own words."""
+    for step in told.unblock:
+        yield indented(Text(f"unblock: {step}", style="green"))
+    sentence, near, miss = told.sentence.partition("; nearest: ")
+    yield indented(Text(sentence))
+    if near:
+        yield indented(Text(f"nearest: {miss}"))
+
+
+def _troubles(standing: tuple[RunningMember, ...]) -> Iterator[Text]:
+    """A line for each trouble, with the pods that have it."""
+    of: dict[str, list[str]] = {}
+    for one in standing:
+        if one.trouble:
+            of.setdefault(one.trouble, []).append(f"{one.pod} on {one.node}")
+    for trouble, pods in of.items():
+        yield Text(f"{trouble}: {listed(pods)}", style="yellow")
 
 
 def _head(answer: WhyAnswer, text: str, style: str) -> Text:

@@ -74,12 +74,15 @@ def fabric_lines(one: Description) -> Iterator[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
+    from fourleaf.model.reasons.text import counted
+
     leaves: dict[tuple[str, str, str], list[str]] = {}
     for place in one.positions:
         leaves.setdefault((place.core, place.spine, place.leaf), []).append(place.node)
     spines = len({key[:2] for key in leaves})
-    counted = f"{len(one.positions)} nodes, {len(leaves)} leaves, {spines} spines"
-    yield Text(f"{one.source} ({one.format.value}): {counted}", style="bold")
+    total = counted(len(one.positions), "node")
+    size = f"{total}, {counted(len(leaves), 'leaf')}, {counted(spines, 'spine')}"
+    yield Text(f"{one.source} ({one.format.value}): {size}", style="bold")
     table = Table.grid(padding=(0, 2, 0, 0))
     for _ in range(5):
         table.add_column(overflow="fold")

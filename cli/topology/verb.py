@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
+from fourleaf.cli.help import Subverbs
 from fourleaf.cli.options import Context, Kubeconfig, SchedulerNamespace
 from fourleaf.cli.output.console import EXIT_BAD_INPUT, EXIT_OK, EXIT_PENDING, write
 from fourleaf.cli.output.documents import write_document
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     from fourleaf.model.topology_import.description import Description
     from fourleaf.model.topology_import.host_names import Match
 
-app = typer.Typer(help="Import, check and apply descriptions of the fabric.", no_args_is_help=True)
+app = typer.Typer(
+    cls=Subverbs, help="Import, check and apply descriptions of the fabric.", no_args_is_help=True
+)
 
 
 @app.command("import")
@@ -200,7 +203,10 @@ def _confirm(many: int, yes: bool) -> None:
 
 
 def _summary(one: Description, found: tuple[Finding, ...]) -> str:
+    from fourleaf.model.reasons.text import counted
+
     many = sum(not each.is_note for each in found)
     said = "1 finding" if many == 1 else f"{many or 'no'} findings"
     leaves = len({(p.core, p.spine, p.leaf) for p in one.positions})
-    return f"{one.source} ({one.format.value}): {len(one.positions)} nodes, {leaves} leaves: {said}"
+    size = f"{counted(len(one.positions), 'node')}, {counted(leaves, 'leaf')}"
+    return f"{one.source} ({one.format.value}): {size}: {said}"

@@ -11,6 +11,7 @@ import typer
 from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.cluster.connection import refused
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
+from fourleaf.cli.help import Subverbs
 from fourleaf.cli.input.files import need_terms, open_files
 from fourleaf.cli.options import (
     Answer,
@@ -37,7 +38,7 @@ Defaults = Annotated[
     bool, typer.Option("--defaults", help="The built-in defaults, whatever is in force.")
 ]
 
-app = typer.Typer(help="Show, validate or explain the config.", no_args_is_help=True)
+app = typer.Typer(cls=Subverbs, help="Show, validate or explain the config.", no_args_is_help=True)
 
 
 @app.command()

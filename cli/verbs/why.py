@@ -11,6 +11,7 @@ import typer
 
 from fourleaf.cli import options
 from fourleaf.cli.answers import RunningMember, WhyAnswer
+from fourleaf.cli.cluster.not_repaired import why_it_stays
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.input.files import moment
 from fourleaf.cli.input.gang_names import find_gang
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from fourleaf.model.plan import Plan
     from fourleaf.model.readers import InputReading
     from fourleaf.model.reasons.pod_condition import ConditionReason
-    from fourleaf.model.snapshot import Snapshot
+    from fourleaf.model.snapshot import RunningPod, Snapshot
     from fourleaf.solver.process.client import SolverClient
 
 
@@ -66,9 +67,11 @@ def why(
 
     Why it waits is what the scheduler that leads has written into the conditions of its pods.
     Where nothing is written, and for JSON and YAML, which have the data behind the reason, what is
-    observed is planned, which changes nothing.
+    observed is planned, which changes nothing. Of a gang that runs it says which nodes are not
+    ready, and why the scheduler has not repaired it.
 
-    Exit code: 0 it is placed or would be now, 2 there is no such gang, 3 it has to wait.
+    Exit code: 0 it is placed or would be now, 2 there is no such gang, 3 it has to wait, or cannot
+    be repaired.
     """
     need_anew(files, watch)
     at = moment(now)
@@ -94,8 +97,12 @@ def why(
             snapshot = reading.snapshot
             told = said_of(reading, key) if quotes and gathered.led else None
             if told is not None or key not in snapshot.gangs_by_key:
-                return replace(explained(snapshot, key, None), told=told), snapshot
-            return explained(snapshot, key, _planned(client(), snapshot)), snapshot
+                answer = replace(explained(reading, key, None), told=told)
+            else:
+                answer = explained(reading, key, _planned(client(), snapshot))
+            if gathered.live is not None and any(one.trouble for one in answer.standing):
+                answer = replace(answer, stays=_stays(given.reach, reading, answer))
+            return answer, snapshot
 
         view = WatchedAnswer(look, lambda seen: _tell(*seen, output), _code, lambda seen: seen[0])
         present(view, output, watch, interval)
@@ -126,7 +133,23 @@ def said_of(reading: InputReading, key: GangKey) -> ConditionReason | None:
 
 
 def _code(seen: Seen) -> int:
-    return EXIT_PENDING if seen[0].waiting or seen[0].told else EXIT_OK
+    answer = seen[0]
+    return EXIT_PENDING if answer.waiting or answer.told or answer.stays else EXIT_OK
+
+
+def _stays(
+    reach: ClusterAccess, reading: InputReading, answer: WhyAnswer
+) -> ConditionReason | None:
+    from fourleaf.model.problems import Problem
+
+    namespace = answer.key.namespace
+    bodies = (reading.pods.get((namespace, one.pod), {}) for one in answer.standing)
+    uids = {uid for body in bodies if (uid := body.get("metadata", {}).get("uid"))}
+    found = reach.ask(lambda cluster: why_it_stays(cluster, reach, namespace, uids))
+    if isinstance(found, Problem):
+        print_problems([found])
+        return None
+    return found
 
 
 def _planned(client: SolverClient, snapshot: Snapshot) -> Plan:
@@ -136,8 +159,26 @@ def _planned(client: SolverClient, snapshot: Snapshot) -> Plan:
         return client.plan(snapshot, on_stage=progress.stage)
 
 
-def explained(snapshot: Snapshot, key: GangKey, plan: Plan | None) -> WhyAnswer:
+def trouble_of(reading: InputReading, pod: RunningPod) -> str:
+    """Why a pod may not run where it stands, or not for long; "" where nothing is known."""
+    fabric = reading.snapshot.fabric
+    node = fabric.nodes.get(pod.node)
+    said = []
+    if node is None:
+        said += [] if pod.node in fabric.refused else ["its node is gone"]
+    elif not node.ready:
+        said.append("its node is not ready")
+    elif node.cordoned:
+        said.append("its node is cordoned")
+    metadata = reading.pods.get((pod.namespace, pod.name), {}).get("metadata", {})
+    if metadata.get("deletionTimestamp") is not None:
+        said.append("it is ending")
+    return " and ".join(said)
+
+
+def explained(reading: InputReading, key: GangKey, plan: Plan | None) -> WhyAnswer:
     """Put together where members of a gang run and what `plan` says of the others."""
+    snapshot = reading.snapshot
     running = [pod for pod in snapshot.running if pod.gang == key and pod.ours]
     fabric = snapshot.fabric
     standing = tuple(
@@ -146,6 +187,7 @@ def explained(snapshot: Snapshot, key: GangKey, plan: Plan | None) -> WhyAnswer:
             pod.node,
             fabric.leaves[fabric.leaf_of[pod.node]].name if pod.node in fabric.leaf_of else "",
             pod.devices,
+            trouble_of(reading, pod),
         )
         for pod in running
     )
@@ -186,10 +228,22 @@ def document_of(answer: WhyAnswer) -> Document:
         "name": answer.key.name,
         "state": state,
         "pods": [
-            {"name": one.pod, "node": one.node, "leaf": one.leaf, "devices": list(one.devices)}
+            {
+                "name": one.pod,
+                "node": one.node,
+                "leaf": one.leaf,
+                "devices": list(one.devices),
+                "trouble": one.trouble,
+            }
             for one in answer.standing
         ],
     }
+    if answer.stays:
+        document["notRepaired"] = {
+            "kind": answer.stays.kind and answer.stays.kind.value,
+            "message": answer.stays.sentence,
+            "unblock": list(answer.stays.unblock),
+        }
     if answer.placement:
         document["wouldGoTo"] = [{"name": pod, "node": node} for pod, node in answer.placement.pods]
         document["plan"] = {"status": answer.status, "gap": answer.gap}

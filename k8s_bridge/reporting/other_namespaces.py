@@ -19,6 +19,9 @@ _NAMED = re.compile(
 )
 
 
+_REPEATED = re.compile(rf"{HIDDEN}(?:(?:, | and ){HIDDEN})+")
+
+
 def named_in(text: str) -> frozenset[str]:
     """What may be a namespace that `text` names something of."""
     return frozenset(found[1] for found in _NAMED.finditer(text))
@@ -31,4 +34,9 @@ def without_others(text: str, namespace: str, namespaces: Collection[str]) -> st
         other = found[1] in namespaces and found[1] != namespace
         return HIDDEN if other else found[0]
 
-    return _NAMED.sub(hidden, text)
+    return _REPEATED.sub(_together, _NAMED.sub(hidden, text))
+
+
+def _together(found: re.Match[str]) -> str:
+    """Several that are named one after the other say nothing one by one."""
+    return f"{found[0].count(HIDDEN)} gangs of other namespaces"

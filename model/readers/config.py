@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from difflib import get_close_matches
+from typing import Any, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from fourleaf.model.config.spec import (
     API_VERSION,
@@ -128,7 +130,7 @@ def _validated(manifest: Manifest, body: Body) -> SchedulerConfig:
         for detail in error.errors(include_url=False):
             field = _path(detail["loc"])
             value = detail["input"] if not isinstance(detail["input"], dict | list) else None
-            manifest.error(field, value, _lowered(detail["msg"]), _advice(detail, field))
+            manifest.error(field, value, _message(detail), _advice(detail, field))
     except RecursionError:
         manifest.error("spec", None, "is nested too deeply", "Write it as the manual shows it.")
     return SchedulerConfig()
@@ -162,9 +164,29 @@ def _path(location: tuple[int | str, ...]) -> str:
     return path
 
 
-def _lowered(message: str) -> str:
-    message = message.removeprefix("Value error, ")
+def _message(detail: Any) -> str:
+    if detail["type"] == "extra_forbidden":
+        return "is no field of the config"
+    message = str(detail["msg"]).removeprefix("Value error, ")
     return message[:1].lower() + message[1:]
+
+
+def _fields_beside(location: Sequence[int | str]) -> list[str]:
+    """The fields that stand where the last part of `location` was given and is none."""
+    found: type[BaseModel] = SchedulerConfig
+    for part in location[:-1]:
+        named = (one for one in found.model_fields.values() if one.alias == part)
+        # What names no field is a key of a map, or a number in a list.
+        if field := next(named, None):
+            found = next(_models_in(field.annotation), found)
+    return sorted(one.alias or name for name, one in found.model_fields.items())
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models_in(part)
 
 
 def _advice(detail: Any, field: str) -> str:
@@ -173,7 +195,11 @@ def _advice(detail: Any, field: str) -> str:
         return str(said)
     match detail["type"]:
         case "extra_forbidden":
-            return f"Remove {field}, or correct its spelling."
+            beside = _fields_beside(detail["loc"])
+            near = get_close_matches(str(detail["loc"][-1]), beside, 1)
+            if near:
+                return f"Perhaps {near[0]} is meant; else remove {field}."
+            return f"Remove {field}, or use one of: {', '.join(beside)}."
         case "enum" | "literal_error":
             return f"Use one of: {detail['ctx']['expected']}."
         case "missing":

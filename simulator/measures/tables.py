@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fourleaf.model.fabric import Fabric
+from fourleaf.model.reasons.text import counted
 from fourleaf.simulator.measures.summary import HOUR, Summary
 from fourleaf.simulator.record import ReplayRecord
 from fourleaf.simulator.trace import Trace
@@ -106,7 +107,7 @@ def title(trace: Trace, fabric: Fabric) -> str:
     return (
         f"{trace.name}: {len(trace.jobs):,} gangs in {duration(trace.span)}, "
         f"{percent(trace.load(gpus))} load on {len(fabric.nodes):,} nodes, "
-        f"{len(fabric.leaves):,} leaves, {len(fabric.spines):,} spines"
+        f"{counted(len(fabric.leaves), 'leaf')}, {counted(len(fabric.spines), 'spine')}"
     )
 
 

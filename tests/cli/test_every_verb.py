@@ -21,6 +21,7 @@ from fourleaf.cli.main import VERBS, app
 from fourleaf.cli.maps import verb as maps
 from fourleaf.cli.options import OutputFormat
 from fourleaf.cli.verbs import config
+from tests.cli.conftest import Run
 from tests.cli.made import EXAMPLES, GOLDEN
 
 NESTED: dict[tuple[str, ...], Callable[..., Any]] = {
@@ -152,6 +153,21 @@ def test_help_lists_every_verb_once() -> None:
     """By what it is for."""
     listed = [name for names in help_texts.GROUPS.values() for name in names]
     assert sorted(listed) == sorted(get_command(app).commands)
+
+
+@pytest.mark.parametrize("words", [(), ("topology",), ("map",), ("config",)], ids=str)
+def test_a_list_of_verbs_breaks_off_nowhere(run: Run, words: tuple[str, ...]) -> None:
+    """Each is described by a whole sentence, on a terminal of 80 columns too."""
+    said = run(*words, "--help").stdout
+    assert "..." not in said.partition("Commands:" if words else "Ask a cluster:")[2]
+
+
+def test_the_example_of_a_what_if_names_a_weight(run: Run) -> None:
+    """The config reads it, as it stands in the help."""
+    (line,) = (one for one in help_texts.EXAMPLES["plan"] if "--what-if" in one)
+    words = shlex.split(line.partition("--what-if ")[2])
+    path = EXAMPLES.parent / "docs/examples/strategies/nodes.yaml"
+    assert run("plan", "-f", path, "--what-if", *words).exit_code == 0
 
 
 @pytest.mark.parametrize("verb", help_texts.EXAMPLES)

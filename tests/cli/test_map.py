@@ -71,9 +71,10 @@ def test_too_many_pods_end_with_2_and_what_fits(run: Run, given: Given) -> None:
     """Sixteen devices are eight pairs."""
     result = run("map", "generate", "-f", given(*ALL), "--devices", 2, "--pods", 9)
     assert result.exit_code == 2
-    assert "there is room for 8 of 9 pods" in result.stderr
+    assert "pods of 2 devices: there is room for 8 of 9 pods" in result.stderr
     other = run("map", "generate", "-f", given(*ALL), "--pool", "h100")
     assert other.exit_code == 2
+    assert "pods of 1 device: no usable node" in other.stderr
     assert "Pools with usable GPU nodes: workerpool." in other.stderr
 
 
@@ -94,12 +95,25 @@ def test_check_of_a_sound_map_ends_with_0(run: Run, given: Given) -> None:
     assert run("map", "check", "-f", given(*ALL, stateful_set(lines, 4))).exit_code == 0
 
 
-@pytest.mark.parametrize("words", [("sts/other", "-n", "ml"), ("sts/web",)], ids=str)
-def test_an_object_without_a_map_is_told(run: Run, given: Given, words: tuple[str, ...]) -> None:
-    """Another name, or the default namespace."""
-    result = run("map", "check", *words, "-f", given(*ALL, stateful_set(DOCUMENTED, 5)))
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("sts/other", "-n", "ml"), "StatefulSet ml/other: is not there"),
+        (("sts/web",), "StatefulSet default/web: is not there"),
+        (("sts/bare", "-n", "ml"), "StatefulSet ml/bare: carries no annotation"),
+    ],
+    ids=str,
+)
+def test_an_object_without_a_map_is_told(
+    run: Run, given: Given, words: tuple[str, ...], said: str
+) -> None:
+    """Another name, the default namespace, and one that is there without a map."""
+    bare = stateful_set(DOCUMENTED, 5)
+    bare["metadata"] = {"name": "bare", "namespace": "ml"}
+    del bare["spec"]["template"]["metadata"]
+    result = run("map", "check", *words, "-f", given(*ALL, stateful_set(DOCUMENTED, 5), bare))
     assert result.exit_code == 2
-    assert "carries no annotation gpu-scheduling-map" in result.stderr
+    assert said in result.stderr
 
 
 def test_fix_says_what_it_replaces(run: Run, given: Given) -> None:
@@ -109,7 +123,7 @@ def test_fix_says_what_it_replaces(run: Run, given: Given) -> None:
     path = given(*nodes, stateful_set(lines, 4))
     result = run("map", "fix", "sts/web", "-n", "ml", "-f", path)
     assert result.exit_code == 0, result.output
-    assert "StatefulSet ml/web: lines 3 would change" in result.stdout
+    assert "StatefulSet ml/web: line 3 would change" in result.stdout
     text = run("map", "fix", "sts/web", "-n", "ml", "-f", path, "-o", "annotation").stdout
     assert text == lines.replace(f"3={AKS}4", f"3={AKS}5")
 

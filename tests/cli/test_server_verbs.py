@@ -136,6 +136,7 @@ def test_status_without_a_leader(told: Told, run: Run) -> None:
     shown = run("status", "--server", told.url)
     assert shown.exit_code == 3
     assert "stands by; none leads" in shown.stdout
+    assert "gangs       who leads knows which wait" in shown.stdout
     assert "kind: Status" in run("status", "--server", told.url, "-o", "yaml").stdout
 
 

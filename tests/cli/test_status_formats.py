@@ -44,7 +44,7 @@ def test_records_are_counted_by_format() -> None:
         (LedgerUse(2, {1: 3, 2: 9}), "mixed: 3 of format 1, 9 of format 2; writes 2"),
         (
             LedgerUse(1, {1: 12}, (Sealed("page-x", "page", "2", "unknown"),)),
-            "all that can be read are format 1; writes 1; 1 records cannot be read by this version",
+            "all that can be read are format 1; writes 1; 1 record cannot be read by this version",
         ),
         (LedgerUse(1, {}), "no records yet; writes 1"),
     ],

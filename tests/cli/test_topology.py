@@ -76,7 +76,7 @@ def test_every_output_tells_the_same(run: Run, write: Write) -> None:
 def test_the_table_has_a_line_for_each_leaf(run: Run, write: Write) -> None:
     """Hosts as a hostlist; a rail-optimised fabric says so."""
     shown = run("topology", "import", write("topology.conf", CONF)).stdout
-    assert "8 nodes, 2 leaves, 1 spines" in shown
+    assert "8 nodes, 2 leaves, 1 spine" in shown
     assert "n[1-4]" in shown
     shown = run("topology", "import", write("ib.txt", rails(2, 4).text())).stdout
     assert "leaf-1-x  4     gpu-1-[1-4]" in shown

@@ -6,18 +6,29 @@ from dataclasses import replace
 
 import pytest
 
+from fourleaf.cli.answers import RunningMember
+from fourleaf.cli.cluster.not_repaired import why_it_stays
+from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.input.gang_names import find_gang
 from fourleaf.cli.render.glyphs import UNICODE
 from fourleaf.cli.render.why import why_lines
 from fourleaf.cli.verbs.why import document_of, explained, said_of
+from fourleaf.k8s_bridge.cluster.kinds import EVENTS, NAMESPACES
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.reporting.events.relocations import what_is_stranded
+from fourleaf.k8s_bridge.reporting.recorder.event_series import event_body
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.problems import BadInput
 from fourleaf.model.readers import InputReading, read
+from fourleaf.model.reasons.kinds import ReasonKind
+from fourleaf.model.reasons.pod_condition import ConditionReason
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from tests.cli.made import example, example_plan, text, unproven, within_a_gap
 from tests.model.readers.made import Body, job, node, owned, pod, reading, source
 
+DOWN = {"type": "Ready", "status": "Unknown"}
 MIXTRAL = GangKey("ml", "mixtral-sft")
 
 
@@ -28,7 +39,7 @@ def known(snapshot: Snapshot) -> InputReading:
 
 def shown(snapshot: Snapshot, key: GangKey, plan: Plan) -> str:
     """The answer about `key` as people see it, ten minutes after the gang came."""
-    answer = explained(snapshot, key, plan)
+    answer = explained(known(snapshot), key, plan)
     now = 600 + next(gang.created for gang in snapshot.gangs if gang.key == key)
     return text(why_lines(answer, snapshot, now, UNICODE))
 
@@ -42,7 +53,7 @@ def test_a_gang_that_would_be_placed() -> None:
         "  nodes in rank order: gpu-44 – gpu-51\n"
         "  plan: proven best\n"
     )
-    document = document_of(explained(example(), MIXTRAL, example_plan()))
+    document = document_of(explained(known(example()), MIXTRAL, example_plan()))
     assert document["state"] == "PlacedNow"
     assert document["wouldGoTo"][7] == {"name": "mixtral-sft-worker-1-3", "node": "gpu-51"}
     assert document["plan"] == {"status": "OPTIMAL", "gap": 0.0}
@@ -53,7 +64,7 @@ def test_a_place_is_as_good_as_its_plan() -> None:
     near, left = within_a_gap(example_plan()), unproven(example_plan())
     assert "\n  plan: proven within 1.9694 % of the best\n" in shown(example(), MIXTRAL, near)
     assert "\n  plan: valid, at most 1.97 % from the best\n" in shown(example(), MIXTRAL, left)
-    document = document_of(explained(example(), MIXTRAL, near))
+    document = document_of(explained(known(example()), MIXTRAL, near))
     assert document["plan"] == {"status": "OPTIMAL", "gap": 0.019694}
 
 
@@ -165,7 +176,7 @@ def test_what_the_scheduler_says_stands_for_a_plan() -> None:
     found, key = waits(text_of_all, text_of_all), GangKey("ml", "g")
     told = said_of(found, key)
     assert told is not None
-    answer = replace(explained(found.snapshot, key, None), told=told)
+    answer = replace(explained(found, key, None), told=told)
     now = found.snapshot.gangs_by_key[key].created + 60
     lines = text(why_lines(answer, found.snapshot, now, UNICODE)).splitlines()
     assert lines[0] == "ml/g  NoFreeCapacity"
@@ -180,3 +191,46 @@ def test_what_the_scheduler_says_stands_for_a_plan() -> None:
     for other in others:
         assert said_of(waits(text_of_all, other), key) is None
     assert said_of(waits(others[2], others[2]), key) is None
+
+
+def test_a_gang_that_runs_on_a_node_that_is_lost() -> None:
+    """Which pods, which nodes, and that one is to end there; sound ones are not named."""
+    said = {"topology.scheduler/gang": "g", "topology.scheduler/gang-size": "4"}
+    dead = node("n1", status=node()["status"] | {"conditions": [DOWN]})
+    nodes = [dead, node("n2"), node("n3", spec={"unschedulable": True})]
+    places = enumerate(("n1", "n1", "n2", "n3"))
+    bodies = [pod(f"g-{rank}", annotations=said, nodeName=name) for rank, name in places]
+    bodies[1]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    found = read([source(*nodes, *bodies)], strict=False, expand=False)
+    answer = explained(found, GangKey("ml", "g"), None)
+    shown = text(why_lines(answer, found.snapshot, 0.0, UNICODE))
+    assert shown.rstrip().endswith(
+        "  its node is not ready: g-0 on n1\n"
+        "  its node is not ready and it is ending: g-1 on n1\n"
+        "  its node is cordoned: g-3 on n3"
+    )
+    assert document_of(answer)["pods"][0]["trouble"] == "its node is not ready"
+
+
+async def test_why_a_gang_stays_with_lost_members() -> None:
+    """The newest event on a pod of these UIDs, taken apart; not one of another gang's pod."""
+    cluster = MemoryCluster()
+    await cluster.create(NAMESPACES, "", {"metadata": {"name": "ml"}})
+    for number, (uid, holder) in enumerate([("a", "ml/old"), ("a", "ml/new"), ("b", "ml/else")]):
+        note = f"NoFreeCapacity: short of GPUs. To unblock: it starts when {holder} ends."
+        event = what_is_stranded(GangKey("ml", "g"), Target("ml", "g-0", uid), note)
+        await cluster.create(EVENTS, "ml", event_body(event, "me", 1e9 + number, number))
+    told = await why_it_stays(cluster, ClusterAccess(), "ml", {"a"})
+    assert isinstance(told, ConditionReason)
+    assert (told.kind, told.sentence) == (ReasonKind.NO_FREE_CAPACITY, "short of GPUs")
+    assert told.unblock == ("it starts when ml/new ends",)
+    assert await why_it_stays(cluster, ClusterAccess(), "ml", {"c"}) is None
+    found = waits("")
+    answer = replace(explained(found, GangKey("ml", "g"), None), stays=told, gang=None)
+    member = RunningMember("g-0", "n1", "leaf-1", (), "its node is not ready")
+    shown = text(why_lines(replace(answer, standing=(member,)), found.snapshot, 0.0, UNICODE))
+    assert shown.splitlines()[-3:] == [
+        "ml/g  stays as it is, says the scheduler",
+        "  unblock: it starts when ml/new ends",
+        "  short of GPUs",
+    ]

@@ -7,14 +7,17 @@ from functools import reduce
 from typing import Any
 
 from fourleaf.k8s_bridge.cluster.errors import Refused
-from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
+from fourleaf.k8s_bridge.cluster.kinds import EVENTS, PODS, Kind
 from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.memory.selectors import parse
 
 Predicate = Callable[[StoredObject], bool]
 
 _OF_ALL = ("metadata.name", "metadata.namespace")
-_OF_PODS = ("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "status.phase")
+_OF_KIND = {
+    PODS: ("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "status.phase"),
+    EVENTS: ("reason", "type"),
+}
 
 
 def selection(kind: Kind, labels: str = "", fields: str = "") -> Predicate:
@@ -30,7 +33,7 @@ def selection(kind: Kind, labels: str = "", fields: str = "") -> Predicate:
 def _term(kind: Kind, text: str) -> Predicate:
     negated = "!=" in text
     path, sign, value = text.replace("==", "=").partition("!=" if negated else "=")
-    known = _OF_ALL + (_OF_PODS if kind == PODS else ())
+    known = _OF_ALL + _OF_KIND.get(kind, ())
     if not sign or path.strip() not in known:
         raise Refused(f"fieldSelector {text!r}: field label not supported", 400, "BadRequest")
     keys = path.strip().split(".")

@@ -28,9 +28,13 @@ def what_is_forbidden(one: Relocation, leaver: Leaver, why: str) -> Event:
 
 
 def what_is_stranded(gang: GangKey, pod: Target, why: str) -> Event:
-    """A gang has lost members, `pod` among them, and cannot be repaired for now."""
+    """A gang has lost members, `pod` among them, and cannot be repaired for now.
+
+    Another why is another event: the note of one that is there cannot be changed, and would advise
+    to end what has ended.
+    """
     note = clipped(f"Gang {gang} has lost members and stays as it is: {why}")
-    return Event(Regarding.pod(pod), "NotRepaired", note, _ACTION, warning=True)
+    return Event(Regarding.pod(pod), "NotRepaired", note, _ACTION, topic=note, warning=True)
 
 
 def what_does_not_yield(pod: Target, why: str) -> Event:

@@ -173,7 +173,8 @@ class Gangs:
         key = self._names.key_of(identity)
         drafts = []
         if core or wanted:
-            hold = hold_of(core, bound, need, present, minimum)
+            ending = [one for one in members if one.terminating and one.node and not one.finished]
+            hold = hold_of(core, bound, need, present, minimum, ending)
             drafts.append(self._draft(key, identity, core, bound, need, hold))
         advice = f"It is planned once gang {key} is bound."
         waits = Hold(ReasonKind.WAITS_FOR_GANG, f"gang {key} starts first", (), (advice,))

@@ -41,9 +41,17 @@ _COMPARED = (
 
 
 def hold_of(
-    waiting: Sequence[Pod], bound: Sequence[Pod], need: Need, present: int, minimum: int
+    waiting: Sequence[Pod],
+    bound: Sequence[Pod],
+    need: Need,
+    present: int,
+    minimum: int,
+    ending: Sequence[Pod] = (),
 ) -> Hold | None:
-    """What keeps a gang back: first what cannot be honoured, then missing members, then gates."""
+    """What keeps a gang back: first what cannot be honoured, then missing members, then gates.
+
+    `ending` are members on nodes that are to end, and count for none.
+    """
     for pod in waiting:
         if field := pod.wants.unsupported or pod.unsupported:
             what = f"{pod.manifest.title}: {field} cannot be honoured"
@@ -66,13 +74,7 @@ def hold_of(
         if pod.owners.missing is not None:
             return _without_owner(pod.namespace, pod.owners.missing, pod.owners.replaced)
     if present < minimum:
-        missing = minimum - present
-        return Hold(
-            ReasonKind.MEMBERS_MISSING,
-            f"{present} of {minimum} members exist",
-            (("present", present), ("needed", minimum), ("bound", len(bound))),
-            (f"Create the {missing} missing pods.",),
-        )
+        return _missing(present, minimum, len(bound), ending)
     gated = [pod for pod in waiting if pod.gated]
     if gated:
         what = "is suspended" if gated[0].suspended else "has scheduling gates"
@@ -83,6 +85,23 @@ def hold_of(
             ("Resume it." if gated[0].suspended else "Remove the scheduling gates.",),
         )
     return None
+
+
+def _missing(present: int, minimum: int, bound: int, ending: Sequence[Pod]) -> Hold:
+    """Members are missing: perhaps until one has ended whose name the next one is to have."""
+    missing = minimum - present
+    what = f"{present} of {minimum} members exist"
+    advice = "Create the missing pod." if missing == 1 else f"Create the {missing} missing pods."
+    if ending:
+        pod = ending[0]
+        more = f" and {len(ending) - 1} more" if len(ending) > 1 else ""
+        what += f", and {pod.name} on {pod.node}{more} {'have' if more else 'has'} not ended yet"
+        advice = (
+            f"Wait until {'they end' if more else 'it ends'}. Where {pod.node} is dead no kubelet "
+            "ends pods: delete the node once it is surely off, or set repair.endLostPodsAtOnce."
+        )
+    counts = (("present", present), ("needed", minimum), ("bound", bound))
+    return Hold(ReasonKind.MEMBERS_MISSING, what, counts, (advice,))
 
 
 def _not_told(pod: Pod) -> Hold:

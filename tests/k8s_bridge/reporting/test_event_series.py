@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES, PODS
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.reporting.events.relocations import what_is_stranded
 from fourleaf.k8s_bridge.reporting.recorder.event_series import (
     NewEvent,
     Recount,
@@ -12,6 +14,7 @@ from fourleaf.k8s_bridge.reporting.recorder.event_series import (
     event_body,
 )
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Regarding
+from fourleaf.model.gang import GangKey
 from tests.k8s_bridge.reporting.made import NOW
 
 EVENT = Event(
@@ -90,3 +93,17 @@ def test_an_event_that_was_not_written_starts_anew() -> None:
     series.next(EVENT, NOW)
     series.forget(EVENT)
     assert isinstance(series.next(EVENT, NOW + 60), NewEvent)
+
+
+def test_another_why_of_a_gang_that_stays_is_another_event() -> None:
+    """The note of an Event cannot be changed: a higher count would advise what is over."""
+    pod, gang = Target("ml", "g-0", "u"), GangKey("ml", "g")
+    series = Series("i")
+    first, again, other = (
+        series.next(what_is_stranded(gang, pod, why), NOW + 61 * number)
+        for number, why in enumerate(("a holds n1", "a holds n1", "b holds n1"))
+    )
+    assert isinstance(first, NewEvent)
+    assert isinstance(again, Recount)
+    assert isinstance(other, NewEvent)
+    assert "b holds n1" in other.body["note"]

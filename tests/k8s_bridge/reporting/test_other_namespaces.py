@@ -24,6 +24,8 @@ SPACES = frozenset({"ml", "ops", "leaf-1"})
         ("n1 held by ops/web-0", "n1 held by a gang of another namespace"),
         ("it starts when ml/own and ops/web end", "it starts when ml/own and a gang of another "
          "namespace end"),
+        ("when ops/a, ops/b and 1 more end", "when 2 gangs of other namespaces and 1 more end"),
+        ("held by ops/a, ops/b and ops/c", "held by 3 gangs of other namespaces"),
         ("where gang ops/web stands", "where a gang of another namespace stands"),
         ("asks for nvidia.com/gpu, taint ops.io/x=1", "asks for nvidia.com/gpu, taint ops.io/x=1"),
         ("nothing/here is a namespace", "nothing/here is a namespace"),

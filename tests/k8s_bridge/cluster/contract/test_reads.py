@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import NotFound, Refused
-from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, NAMESPACES, NODES, PODS, Kind
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, NAMESPACES, NODES, PODS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.reporting.recorder.event_series import event_body
+from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Regarding
 from tests.k8s_bridge.cluster.contract.bench import Bench, make_pod, target, version_of
 
 
@@ -137,3 +139,13 @@ async def test_lists_by_field(bench: Bench) -> None:
     assert [item["metadata"]["name"] for item in listing.items] == ["b", "c"]
     with pytest.raises(Refused):
         await bench.cluster.list(PODS, bench.namespace, fields="spec.nodeSelector=x")
+
+
+async def test_events_are_selected_by_their_reason(bench: Bench) -> None:
+    """Of two events on one pod."""
+    about = Regarding(PODS, bench.namespace, "p", "u")
+    for number, reason in enumerate(("NotRepaired", "Evicted")):
+        body = event_body(Event(about, reason, "why", "Relocating"), "i", 1e9, number)
+        await bench.cluster.create(EVENTS, bench.namespace, body)
+    listing = await bench.cluster.list(EVENTS, bench.namespace, fields="reason=NotRepaired")
+    assert [one["reason"] for one in listing.items] == ["NotRepaired"]

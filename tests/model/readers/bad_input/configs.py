@@ -10,7 +10,19 @@ CASES: dict[str, Case] = {
         [config(scoringWeight={"topologyAlignment": 1})],
         CONFIG,
         "spec.scoringWeight",
-        "spelling",
+        "Perhaps scoringWeights is meant",
+    ),
+    "config field of a section": (
+        [config(repair={"defaultPolicy": "move"})],
+        CONFIG,
+        "spec.repair.defaultPolicy",
+        "use one of: enabled, endLostPodsAtOnce, placesLimitSeconds, placesSeconds, policy",
+    ),
+    "config field of an entry": (
+        [config(namespaces={"ml": {"maxGang": 3}})],
+        CONFIG,
+        "spec.namespaces.ml.maxGang",
+        "Perhaps maxGangs is meant",
     ),
     "scheduler name": (
         [config(schedulerNames=['a"b'])],

@@ -116,6 +116,20 @@ def test_terminating_members_are_not_counted() -> None:
     assert len(found.snapshot.running) == 1
 
 
+def test_a_missing_member_whose_name_another_still_has() -> None:
+    """A StatefulSet makes no other g-1 before the old one has ended, which no dead kubelet does."""
+    notes = {"topology.scheduler/gang": "g", "topology.scheduler/gang-size": "2"}
+    old = pod("g-1", annotations=notes, nodeName="n1")
+    old["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    gang = only(pod("g-0", annotations=notes), old)
+    assert gang.hold is not None
+    assert gang.hold.detail == "1 of 2 members exist, and g-1 on n1 has not ended yet"
+    assert gang.hold.unblock[0].startswith("Wait until it ends. Where n1 is dead")
+    alone = only(pod("g-0", annotations=notes))
+    assert alone.hold is not None
+    assert alone.hold.unblock == ("Create the missing pod.",)
+
+
 def test_a_pod_of_anybody_on_a_node_runs() -> None:
     """Room is held by whoever has a nodeName, but only our pods count as ours."""
     found = reading(pod(nodeName="n1", schedulerName="default-scheduler"))

@@ -1,0 +1,49 @@
+"""Why a gang that has lost members is not repaired, as the scheduler that leads has said."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fourleaf.cli.cluster.connection import refused
+
+if TYPE_CHECKING:
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
+    from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
+    from fourleaf.model.problems import Problem
+    from fourleaf.model.reasons.pod_condition import ConditionReason
+
+REASON = "NotRepaired"
+"""The reason of the event that says so, on one of the gang's pods."""
+MARK = " stays as it is: "
+"""What stands between the gang and the why in its note."""
+
+
+async def why_it_stays(
+    cluster: Cluster, reach: ClusterAccess, namespace: str, pods: Collection[str]
+) -> ConditionReason | Problem | None:
+    """The newest word on a gang with these UIDs of pods; None where nothing is said.
+
+    Where events may not be read, a warning about that.
+    """
+    from fourleaf.k8s_bridge.cluster.errors import ClusterError
+    from fourleaf.k8s_bridge.cluster.kinds import EVENTS
+    from fourleaf.model.problems import Severity
+    from fourleaf.model.reasons.pod_condition import parsed
+
+    try:
+        found = await cluster.list(EVENTS, namespace, fields=f"reason={REASON}")
+    except ClusterError as error:
+        return replace(refused(error, reach.name, "list", EVENTS), severity=Severity.WARNING)
+    about = [one for one in found.items if (one.get("regarding") or {}).get("uid") in pods]
+    if not about:
+        return None
+    note = str(max(about, key=_seen).get("note") or "")
+    return parsed(note.partition(MARK)[2] or note)
+
+
+def _seen(event: Body) -> str:
+    """When it was last seen, in UTC to the microsecond, which sorts as text."""
+    series = event.get("series") or {}
+    return str(series.get("lastObservedTime") or event.get("eventTime") or "")
