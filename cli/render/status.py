@@ -10,7 +10,7 @@ from typing import Any
 from rich.text import Text
 
 from fourleaf.cli.render.queue import age
-from fourleaf.model.reasons.text import counted
+from fourleaf.model.reasons.text import counted, listed
 
 WIDTH = 10
 
@@ -48,6 +48,9 @@ def cluster_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
     )
     gangs = document["gangs"]
     yield _line("gangs", f"{gangs['running']:,} running, {gangs['waiting']:,} waiting")
+    if gangs["onLostNodes"]:
+        named = listed(gangs["onLostNodes"])
+        yield _line("", f"pods on nodes that are not ready: {named}; see `fourleaf why`", "yellow")
     yield from _reasons(gangs["reasons"])
 
 

@@ -167,8 +167,11 @@ def _show_changed(nodes: tuple[str, ...], undo: bool, output: OutputFormat) -> N
         if undo:
             said = f"{count} may be used again" if nodes else "none of them was being drained"
         else:
-            said = f"{count} cordoned and marked; the scheduler empties them now"
+            said = f"{count} cordoned and marked"
         write(said + (f": {', '.join(nodes)}" if nodes else ""))
+        if not undo:
+            write("The scheduler moves the gangs there that have another place; the same without")
+            write("--apply says which have none, and `fourleaf why GANG` what becomes of one.")
         return
     document = {"kind": "Drain", "nodes": list(nodes), "drained": not undo}
     write_document({"apiVersion": API_VERSION, **document}, output)

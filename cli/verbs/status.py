@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from fourleaf.cli.cluster.read_cluster import Live
     from fourleaf.k8s_bridge.cluster.protocol import Cluster
     from fourleaf.k8s_bridge.election.lease import LeaderLease
+    from fourleaf.model.gang import GangKey
+    from fourleaf.model.snapshot import Snapshot
 
 CLUSTER_STATUS = "ClusterStatus"
 GOES_ON = {"lastCycle", "cycles"}
@@ -185,9 +187,23 @@ def document_of(live: Live, leader: Document) -> Document:
         },
         "gangs": {
             "running": len({pod.gang for pod in snapshot.running if pod.ours and pod.gang}),
+            "onLostNodes": sorted(str(gang) for gang in _on_lost_nodes(snapshot)),
             "waiting": reasons.total(),
             "reasons": dict(sorted(reasons.items())),
         },
+    }
+
+
+def _on_lost_nodes(snapshot: Snapshot) -> set[GangKey]:
+    """The gangs that have pods on nodes that are not ready, or gone."""
+    fabric = snapshot.fabric
+    away = {name for name, node in fabric.nodes.items() if not node.ready}
+    return {
+        pod.gang
+        for pod in snapshot.running
+        if pod.ours
+        and pod.gang
+        and (pod.node in away or (pod.node not in fabric.nodes and pod.node not in fabric.refused))
     }
 
 

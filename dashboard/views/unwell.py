@@ -10,7 +10,8 @@ from fourleaf.dashboard.view import View
 from fourleaf.dashboard.views.queue import QueueEntry
 from fourleaf.model.documents.queue import NOT_SEEN
 from fourleaf.model.problems import Problem, brief
-from fourleaf.model.reasons.text import counted
+from fourleaf.model.reasons.text import counted, listed
+from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.topology import natural_key
 
 MOST_NAMED = 8
@@ -80,7 +81,8 @@ def _unsynced(moment: ClusterMoment) -> Iterator[UnwellLine]:
 
 def _nodes(moment: ClusterMoment) -> Iterator[UnwellLine]:
     nodes = moment.snapshot.fabric.nodes.values()
-    yield from _named("not ready", [one.name for one in nodes if not one.ready])
+    lost = frozenset(one.name for one in nodes if not one.ready)
+    yield from _named("not ready", lost, advice=_who_is_there(moment.snapshot, lost))
     held: dict[str, list[str]] = {}
     for node in nodes:
         if node.held_back and node.ready:
@@ -96,8 +98,19 @@ def _nodes(moment: ClusterMoment) -> Iterator[UnwellLine]:
     yield from _named("without a leaf, which the config refuses", refused, pages=False)
 
 
+def _who_is_there(snapshot: Snapshot, nodes: frozenset[str]) -> str:
+    """Which of our gangs have pods on these nodes, and where to ask what becomes of them."""
+    running = snapshot.running
+    gangs = sorted(
+        {str(pod.gang) for pod in running if pod.ours and pod.gang and pod.node in nodes}
+    )
+    if not gangs:
+        return ""
+    return f"Pods there are of {listed(list(map(brief, gangs)))}: see `fourleaf why GANG`."
+
+
 def _named(
-    what: str, names: Iterable[str], grave: bool = True, pages: bool = True
+    what: str, names: Iterable[str], grave: bool = True, pages: bool = True, advice: str = ""
 ) -> Iterator[UnwellLine]:
     every = sorted(names, key=natural_key)
     if not every:
@@ -107,7 +120,8 @@ def _named(
     if not pages:
         text += f": {', '.join(map(brief, every[:MOST_NAMED]))}"
     shown = tuple(every[:MOST_NAMED]) if pages else ()
-    yield UnwellLine(text=text, nodes=shown, more=max(0, len(every) - MOST_NAMED), grave=grave)
+    more = max(0, len(every) - MOST_NAMED)
+    yield UnwellLine(text=text, advice=advice, nodes=shown, more=more, grave=grave)
 
 
 def _problems(problems: Iterable[Problem]) -> Iterator[UnwellLine]:

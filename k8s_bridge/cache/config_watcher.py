@@ -108,7 +108,7 @@ DEFRAGMENT = "topology.scheduler/defragment"
 class ConfigState:
     """The config in force and where it is from; what is wrong with the newest edit, if anything.
 
-    `version` is the resource version of the ConfigMap that was read last, "" without one.
+    `version` and `uid` are those of the ConfigMap that was read last, "" without one.
     `asked` is when a defragmentation was asked for, as its annotation says.
     """
 
@@ -117,6 +117,7 @@ class ConfigState:
     version: str = ""
     problems: tuple[Problem, ...] = ()
     asked: str = ""
+    uid: str = ""
 
     @property
     def problem(self) -> Problem | None:
@@ -144,7 +145,7 @@ def folded(
     if body is None:
         return START
     metadata = body.get("metadata") or {}
-    version = str(metadata.get("resourceVersion", ""))
+    version, uid = (str(metadata.get(key, "")) for key in ("resourceVersion", "uid"))
     source = f"ConfigMap {metadata.get('namespace', '')}/{metadata.get('name', CONFIG_MAP)}"
     whole = {"apiVersion": CONFIG_MAPS.api_version, "kind": CONFIG_MAPS.name, **body}
     report = Report()
@@ -154,8 +155,8 @@ def folded(
     problems = report.errors or tuple(_strange_weights(config, source, extensions))
     asked = str((metadata.get("annotations") or {}).get(DEFRAGMENT, ""))
     if problems:
-        return replace(state, version=version, problems=problems, asked=asked)
-    return ConfigState(config, source, version, asked=asked)
+        return replace(state, version=version, problems=problems, asked=asked, uid=uid)
+    return ConfigState(config, source, version, asked=asked, uid=uid)
 
 
 def _strange_weights(config: SchedulerConfig, source: str, extensions: Extensions) -> list[Problem]:

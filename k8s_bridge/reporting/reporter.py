@@ -241,7 +241,8 @@ class Reporter:
         """The config was read again."""
         self._metrics.config(after.valid)
         namespace = self._scheduler.options.config_namespace
-        self._record(what_of_config(before, after, config_map(namespace, CONFIG_MAP)))
+        about = config_map(namespace, CONFIG_MAP, after.uid)
+        self._record(what_of_config(before, after, about))
 
     @guarded
     def learnt(self, seconds: float) -> None:
@@ -394,7 +395,8 @@ class Reporter:
     def _report_fabric(self, problems: Iterable[Problem]) -> None:
         before, self._doubts = self._doubts, fabric_doubts(problems)
         namespace = self._scheduler.options.config_namespace
-        events = what_is_doubtful(before, self._doubts, config_map(namespace, CONFIG_MAP))
+        about = config_map(namespace, CONFIG_MAP, self._scheduler.config.state.uid)
+        events = what_is_doubtful(before, self._doubts, about)
         for event in events:
             self._log.warning("fabric", note=event.note)
         self._record(events)

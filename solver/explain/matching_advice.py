@@ -8,9 +8,13 @@ from dataclasses import replace
 from fourleaf.model.gang import Gang, Role
 from fourleaf.model.node import GPU_SOURCE_LABEL, OF_DEVICE_MAPS, Node, Taint
 from fourleaf.model.node_constraint import NodeConstraint
+from fourleaf.model.readers.objects.annotations import FEATURES
+from fourleaf.model.readers.topology.node_features import HAS_IT, label_of
 from fourleaf.model.resources import Resources, capacity_of, fits
 from fourleaf.solver.instance.fabric_index import FabricIndex
 
+_FEATURES = {(label_of(one), HAS_IT): f"the node feature {one}" for one in FEATURES}
+"""Conditions of a selector that an annotation makes -> what the annotation asks for."""
 MOST_NAMED = 3
 GIB = 1 << 30
 MIB = 1 << 20
@@ -80,7 +84,8 @@ def selector_step(role: Role, gained: Held, missing: int) -> str:
     parts: list[tuple[str, NodeConstraint]] = []
     for key, value in constraint.selector:
         rest = tuple(pair for pair in constraint.selector if pair != (key, value))
-        parts.append((f"the selector {key}={value}", replace(constraint, selector=rest)))
+        asked = _FEATURES.get((key, value), f"the selector {key}={value}")
+        parts.append((asked, replace(constraint, selector=rest)))
     if constraint.affinity:
         parts.append(("the required node affinity", replace(constraint, affinity=())))
     for name, without in parts:

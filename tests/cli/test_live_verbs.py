@@ -132,7 +132,12 @@ def test_status_counts_what_was_set_up(stage: Stage, run: Run) -> None:
         "refused": 0,
         "withoutGpus": 0,
     }
-    assert told["gangs"] == {"running": 3, "waiting": 1, "reasons": {"NoAdjacentLeaves": 1}}
+    assert told["gangs"] == {
+        "running": 3,
+        "onLostNodes": [],
+        "waiting": 1,
+        "reasons": {"NoAdjacentLeaves": 1},
+    }
     assert told["records"]["pages"] == 8
     assert told["records"]["unreadable"] == 0
     assert set(told["records"]["formats"]) == {"1"}

@@ -67,6 +67,9 @@ def what_of_config(before: ConfigState, after: ConfigState, config_map: Regardin
 
 
 def config_map(namespace: str, name: str, uid: str = "") -> Regarding:
-    """Name the ConfigMap of the config, which need not exist."""
+    """Name the ConfigMap of the config, which need not exist.
+
+    Without its UID, `kubectl describe` shows no event about it.
+    """
     kind: Kind = kinds.CONFIG_MAPS
     return Regarding(kind, namespace, name, uid)

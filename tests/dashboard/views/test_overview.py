@@ -79,6 +79,9 @@ def test_what_is_unwell() -> None:
         ("1 node is cordoned", ("c",), False),
     ]
     assert not [one for one in looked(look, live=False).unwell if "late" in one.text]
+    hit = moment(LEAVES, [runs("p", "b", 8, "g"), runs("q", "a", 8, "h")])
+    (lost, _) = looked(hit).unwell
+    assert lost.advice == "Pods there are of ml/g: see `fourleaf why GANG`."
 
 
 def test_a_scheduler_that_does_not_answer_or_lead_is_unwell() -> None:

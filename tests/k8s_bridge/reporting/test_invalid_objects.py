@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fourleaf.k8s_bridge.cache.config_watcher import START, ConfigState
+from fourleaf.k8s_bridge.cache.config_watcher import START, ConfigState, folded
 from fourleaf.k8s_bridge.cluster.kinds import GPU_NODE_STATUSES
 from fourleaf.k8s_bridge.reporting.after_cycle import after_cycle
 from fourleaf.k8s_bridge.reporting.cycle_facts import Reported
@@ -62,6 +62,8 @@ def test_warnings_and_objects_that_nobody_watches_are_left_to_the_log() -> None:
 
 def test_a_bad_edit_of_the_config_is_told_once() -> None:
     """The event says what is in force, what is wrong and what to do."""
+    edited = {"metadata": {"uid": "u", "resourceVersion": "5"}, "data": {}}
+    assert folded(START, edited).uid == "u", "kubectl describe finds events by it"
     bad = replace(START, version="5", problems=(WRONG,))
     (event,) = what_of_config(START, bad, MAP)
     assert (event.reason, event.warning) == ("ConfigInvalid", True)

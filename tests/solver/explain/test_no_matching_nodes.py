@@ -113,6 +113,15 @@ def test_a_bandwidth_that_no_node_states_is_said_so() -> None:
     assert starts(replace(world, config=config(network={"nodeBandwidth": "100Mb"})))
 
 
+def test_a_node_feature_is_named_as_the_annotation_names_it() -> None:
+    """The label that stands for it is not what the team has written."""
+    chosen = NodeConstraint(selector=(("topology.scheduler/cufile", "true"),))
+    world = snapshot(
+        of_nodes(node("a0", "a")), gang("g", roles=(Role(("g-0",), Resources(gpus=8), chosen),))
+    )
+    assert why(world).unblock == ("1 node would fit without the node feature cufile",)
+
+
 def test_affinity_and_selector_are_named_where_both_must_go() -> None:
     """Neither condition alone is what keeps the gang off."""
     chosen = NodeConstraint(
