@@ -33,7 +33,8 @@ def what_is_stranded(gang: GangKey, pod: Target, why: str) -> Event:
     Another why is another event: the note of one that is there cannot be changed, and would advise
     to end what has ended.
     """
-    note = clipped(f"Gang {gang} has lost members and stays as it is: {why}")
+    said = f"Gang {gang} has lost members, or is to leave nodes, and stays as it is: {why}"
+    note = clipped(said)
     return Event(Regarding.pod(pod), "NotRepaired", note, _ACTION, topic=note, warning=True)
 
 
