@@ -38,6 +38,8 @@ def why_lines(
         if answer.stays:
             yield _head(answer, "stays as it is, says the scheduler", "yellow")
             yield from _said(answer.stays)
+            node = next(one.node for one in answer.standing if one.trouble)
+            yield indented(Text(f"`fourleaf drain {node}` plans its places anew", style="dim"))
     gang = answer.gang
     if gang is None:
         return

@@ -229,8 +229,9 @@ async def test_why_a_gang_stays_with_lost_members() -> None:
     answer = replace(explained(found, GangKey("ml", "g"), None), stays=told, gang=None)
     member = RunningMember("g-0", "n1", "leaf-1", (), "its node is not ready")
     shown = text(why_lines(replace(answer, standing=(member,)), found.snapshot, 0.0, UNICODE))
-    assert shown.splitlines()[-3:] == [
+    assert shown.splitlines()[-4:] == [
         "ml/g  stays as it is, says the scheduler",
         "  unblock: it starts when ml/new ends",
         "  short of GPUs",
+        "  `fourleaf drain n1` plans its places anew",
     ]
