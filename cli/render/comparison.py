@@ -62,7 +62,7 @@ def _bars(comparison: Comparison, glyphs: Glyphs) -> Table:
 
 def _counts(comparison: Comparison) -> str:
     words = (
-        (ChangeKind.SAME, "stay"),
+        (ChangeKind.SAME, "in place"),
         (ChangeKind.MOVED, "elsewhere"),
         (ChangeKind.SHUFFLED, "only shuffled"),
         (ChangeKind.NEWLY_PLACED, "newly placed"),

@@ -75,7 +75,7 @@ class BindingPlugins:
             said = await self._calls.call(gang.namespace, partial(_answer, step, binding))
         except TimeoutError:
             said = f"has not answered within {ANSWER_SECONDS:g} s"
-        return said and f"binding plugin {name}: {clipped(said, _WORDS_BYTES)}"
+        return said and f"binding plugin {name}: {clipped(said.strip(), _WORDS_BYTES)}"
 
 
 def _steps(plugins: Sequence[BindingPlugin], method: str) -> list[tuple[str, Step]]:

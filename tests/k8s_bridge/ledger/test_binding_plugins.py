@@ -49,7 +49,7 @@ def _ends(_: GangBinding) -> str:
     [
         (lambda _: None, ""),
         (lambda _: "", ""),
-        (lambda _: "no licence", "binding plugin ours: no licence"),
+        (lambda _: "no licence\n", "binding plugin ours: no licence"),
         (lambda _: 1 // 0, "binding plugin ours: raised ZeroDivisionError: "),
         (_ends, "binding plugin ours: raised SystemExit: 3"),
         (lambda _: 7, "binding plugin ours: gave 7; a text, or None, is an answer"),
@@ -65,6 +65,7 @@ async def test_whatever_a_step_does_is_an_answer(
     )
     assert found.startswith(refusal)
     assert bool(found) == bool(refusal)
+    assert found == found.strip(), "no line ends in the middle of a reason"
     asked = GangBinding(GANG, (PodBinding("g-0", "uid", "n1", (2, 3)),), 9)
     assert last.asked == ([] if refusal else [asked])
 
