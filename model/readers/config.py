@@ -112,7 +112,12 @@ def _inside(manifest: Manifest) -> list[Body]:
 def _documents(manifest: Manifest, key: str, text: str) -> list[Any]:
     try:
         if text.lstrip()[:1] == "{":
-            return [json.parse(text.encode())]
+            # What begins with a brace is JSON, which is read faster, or a mapping of YAML.
+            try:
+                return [json.parse(text.encode())]
+            except json.BadText:
+                if key.endswith(".json"):
+                    raise
         return yaml.parse(text)
     except json.BadText as bad:
         manifest.error(f"data[{key}]", None, str(bad), bad.advice)

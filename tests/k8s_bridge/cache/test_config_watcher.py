@@ -38,6 +38,17 @@ def test_a_good_config_is_taken() -> None:
     assert state.source == "ConfigMap kube-system/topology-scheduler-config"
 
 
+def test_braces_may_be_json_or_yaml() -> None:
+    """A mapping in braces without quotes is YAML, as the key says."""
+    head = "{apiVersion: topology.scheduler/v1alpha1, kind: SchedulerConfig, "
+    state = folded(START, config_map(head + "spec: {batch: {size: 7}}}"))
+    assert state.config.spec.batch.size == 7
+    assert not folded(START, config_map(head + "spec: {batch")).valid
+    body = config_map("")
+    body["data"] = {"config.json": head + "spec: {}}"}
+    assert not folded(START, body).valid
+
+
 def test_a_bad_edit_keeps_the_last_good_config() -> None:
     """The problem names object, field, value and advice; the next good edit ends it."""
     good = folded(START, config_map(GOOD, "5"))
