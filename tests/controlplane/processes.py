@@ -8,7 +8,9 @@ import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -21,10 +23,16 @@ POLL = 0.02
 PORTS = range(20_000, 32_000)
 """Below the ports that systems hand to outgoing connections, so that the port of a stopped
 program is still free when it starts again."""
+WORKERS = 8
+"""Worker processes of a test run that have ports of their own: the port of a program that is not
+there yet, or not any more, looks free to all others."""
 
 # The kernel ties a child to the *thread* that started it. This one lives as long as we do, so
 # nothing outlives even a killed test run, and nothing dies early with a thread of some test.
 _STARTER = ThreadPoolExecutor(1, thread_name_prefix="starter")
+_FINDING = threading.Lock()
+_GIVEN: deque[int] = deque(maxlen=500)
+"""Ports found before, whose programs may still be about to start."""
 
 
 class ProcessError(RuntimeError):
@@ -32,15 +40,19 @@ class ProcessError(RuntimeError):
 
 
 def free_ports(count: int) -> list[int]:
-    """Find so many different ports of 127.0.0.1 that nobody listens on."""
+    """Find so many ports of 127.0.0.1 that nobody listens on, and that were not found lately."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     found: list[int] = []
-    for port in random.SystemRandom().sample(PORTS, len(PORTS)):
-        if len(found) == count:
-            break
-        with socket.socket() as one, suppress(OSError):
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            one.bind(("127.0.0.1", port))
-            found.append(port)
+    with _FINDING:
+        own = sorted(set(PORTS[worker % WORKERS :: WORKERS]).difference(_GIVEN))
+        for port in random.SystemRandom().sample(own, len(own)):
+            if len(found) == count:
+                break
+            with socket.socket() as one, suppress(OSError):
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                one.bind(("127.0.0.1", port))
+                found.append(port)
+        _GIVEN.extend(found)
     return found
 
 

@@ -83,5 +83,14 @@ def test_a_killed_test_run_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_free_ports_differ() -> None:
-    """Two servers of one plane must not be sent to the same port."""
-    assert len(set(free_ports(50))) == 50
+    """Two servers must not be sent to the same port, be they started at once or in turn."""
+    assert len({*free_ports(50), *free_ports(50)}) == 100
+
+
+def test_other_workers_find_other_ports(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody listens yet on a port that another worker of the test run has found."""
+    found = []
+    for worker in ("gw0", "gw1", "gw7"):
+        monkeypatch.setenv("PYTEST_XDIST_WORKER", worker)
+        found += free_ports(100)
+    assert len(set(found)) == 300
