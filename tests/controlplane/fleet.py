@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +12,8 @@ from typing import Any
 from kubernetes.aio import config
 
 from fourleaf.model.config.topology_presets import PRESETS
-from tests.controlplane.api import JSON, MERGE_PATCH, ApiError, answer_of
+from tests.controlplane.api import JSON, MERGE_PATCH, Api, ApiError, answer_of
+from tests.controlplane.waiting import eventually
 
 SPINE_LABEL, LEAF_LABEL = PRESETS["topograph"][0][-2:]
 FAKE = {"kwok.x-k8s.io/node": "fake"}
@@ -126,6 +127,25 @@ def create_fleet(kubeconfig: Path, fleet: Fleet, ready: bool = True) -> list[str
     """
     asyncio.run(create_nodes(kubeconfig, fleet.objects(ready)))
     return fleet.names()
+
+
+def wait_usable(api: Api, names: Iterable[str]) -> None:
+    """Wait until kubelets and controllers have made nodes usable: each is Ready, without a taint.
+
+    Before that a gang may well go elsewhere than it would later.
+    """
+    wanted = set(names)
+
+    def usable() -> bool:
+        nodes = api.get("/api/v1/nodes")["items"]
+        return wanted <= {one["metadata"]["name"] for one in nodes if _is_usable(one)}
+
+    eventually(usable, f"{len(wanted)} nodes are Ready, without a taint", 90.0)
+
+
+def _is_usable(node: dict[str, Any]) -> bool:
+    found = {one["type"]: one["status"] for one in node["status"].get("conditions", [])}
+    return found.get("Ready") == "True" and not node["spec"].get("taints")
 
 
 def ready_condition() -> dict[str, str]:

@@ -181,7 +181,7 @@ class ControlPlane:
         """Read the audit events of all requests answered so far, oldest first."""
         if not self.audit_log.exists():
             return []
-        *whole, _ = self.audit_log.read_text().split("\n")
+        *whole, _ = self.audit_log.read_bytes().split(b"\n")
         return [json.loads(line) for line in whole]
 
     def controller_manager(

@@ -13,7 +13,7 @@ from tests.controlplane.api import ApiError
 from tests.controlplane.build import kubernetes_version
 from tests.controlplane.external import ExternalPlane
 from tests.controlplane.fixtures import Plane
-from tests.controlplane.fleet import GPU, LEAF_LABEL, Fleet, create_fleet
+from tests.controlplane.fleet import GPU, LEAF_LABEL, Fleet, create_fleet, wait_usable
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.roles import RBAC, ROLES
 from tests.controlplane.stages import COMPLETE_AFTER
@@ -128,7 +128,7 @@ def test_the_native_scheduler_and_controllers_run_a_job(own_control_plane: Contr
     plane.controller_manager()
     plane.scheduler()
     plane.kwok()
-    create_fleet(plane.kubeconfig(), Fleet(2), ready=False)
+    names = create_fleet(plane.kubeconfig(), Fleet(2), ready=False)
     template = {
         "metadata": {"annotations": {COMPLETE_AFTER: "5s"}},
         "spec": {**SPEC, "restartPolicy": "Never"},
@@ -142,6 +142,7 @@ def test_the_native_scheduler_and_controllers_run_a_job(own_control_plane: Contr
     pods = _pods(plane)
     path = pods.replace("/api/", "/apis/batch/").removesuffix("/pods") + "/jobs"
     with plane.api() as api:
+        wait_usable(api, names)
         api.create(path, job)
         done = eventually(
             lambda: api.get(f"{path}/pair")["status"].get("completionTime"),

@@ -13,6 +13,7 @@ from fourleaf.model.crds.definitions import definitions
 from tests.controlplane import flags
 from tests.controlplane.api import Api
 from tests.controlplane.used_rights import SERVICE_ACCOUNT
+from tests.controlplane.waiting import serve
 from tests.e2e.rights import ACCOUNTS, DOES
 
 NATIVE_GROUPS = flags.features(
@@ -29,17 +30,14 @@ BUILT_IN_GROUPS = (
     "storage.k8s.io",
 )
 """Groups that the server has by itself, or that have definitions of their own."""
-DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 def serve_every_kind(api: Api) -> None:
     """Let the API serve every kind that components read, in whatever shape."""
     kinds = [selection_of(one).kind for one in WATCHED_KINDS]
     kinds += [one.kind for one in BUILT_IN_OWNERS]
-    for body in definitions():
-        api.create(DEFINITIONS, body)
-    for kind in {one for one in kinds if "." in one.group and one.group not in BUILT_IN_GROUPS}:
-        api.create(DEFINITIONS, _definition(kind))
+    more = {one for one in kinds if "." in one.group and one.group not in BUILT_IN_GROUPS}
+    serve(api, (*definitions(), *map(_definition, more)))
 
 
 def _definition(kind: Kind) -> dict[str, Any]:

@@ -17,11 +17,10 @@ from fourleaf.webhook.configurations import Deployment, configurations
 from tests.controlplane.api import Api, ApiError
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.processes import Process, free_ports
-from tests.controlplane.waiting import eventually
+from tests.controlplane.waiting import eventually, serve
 from tests.e2e.replica import ROOT, grant
 
 RIGHTS = ROOT / "deploy" / "rbac" / "webhook.yaml"
-CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 PATHS = {
     "MutatingWebhookConfiguration": f"{ADMISSION}/mutatingwebhookconfigurations",
@@ -158,8 +157,7 @@ class Scene:
         self.plane, self.folder = plane, folder
         self.port = free_ports(1)[0]
         self.api = plane.api()
-        for one in definitions():
-            self.api.create(CRDS, one)
+        serve(self.api, definitions())
         install(plane, f"https://127.0.0.1:{self.port}")
         self.enforced = namespace(self.api, enforce="true")
 

@@ -82,6 +82,6 @@ class Replica(Process):
         return bool(status and status["leader"])
 
     def lines(self) -> list[dict[str, Any]]:
-        """Its log lines so far."""
-        text = self.log.read_text().splitlines()
-        return [json.loads(line) for line in text if line.startswith("{")]
+        """Its log lines so far, but for one that is being written."""
+        *whole, _ = self.log.read_bytes().split(b"\n")
+        return [json.loads(line) for line in whole if line.startswith(b"{")]

@@ -16,7 +16,7 @@ from fourleaf.model.crds.definitions import definitions
 from tests.controlplane.api import MERGE_PATCH, Api, ApiError
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import Fleet, create_fleet
-from tests.controlplane.waiting import eventually
+from tests.controlplane.waiting import eventually, serve
 from tests.e2e.accounts import (
     AGENT,
     POLICIES,
@@ -109,8 +109,7 @@ def stage_on(plane: Plane, folder: Path) -> Iterator[Stage]:
     """Lay everything out on `plane`, with every policy in force; credentials go to `folder`."""
     create_fleet(plane.kubeconfig(), Fleet(16))
     with plane.api() as admin, plane.api("tenant") as tenant:
-        for one in definitions():
-            admin.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", one)
+        serve(admin, definitions())
         made = install(admin, RBAC / "scheduler.yaml", RBAC / "agent.yaml")
         space, elsewhere = opted_in(admin), admin.new_namespace()
         _make_mistakes(plane, admin, space, elsewhere)
@@ -119,7 +118,6 @@ def stage_on(plane: Plane, folder: Path) -> Iterator[Stage]:
         kubeconfig = account(plane, SCHEDULER, folder)
         scheduler = Api(kubeconfig)
         stage = Stage(plane, space, elsewhere, admin, tenant, scheduler, agents, kubeconfig)
-        eventually(lambda: admin.get(NODES), "our kinds are served")
         _lay_out(stage)
         made += install(admin, *POLICIES)
         for attacks in ATTACKS.values():

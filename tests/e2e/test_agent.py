@@ -29,10 +29,9 @@ from tests.controlplane.fixtures import Plane
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.processes import Process, free_ports
 from tests.controlplane.roles import write_kubeconfig
-from tests.controlplane.waiting import eventually
+from tests.controlplane.waiting import eventually, serve
 
 RBAC = Path(__file__).parents[2] / "deploy" / "rbac" / "agent.yaml"
-CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 STATUSES = "/apis/gpu.scheduling/v1/gpunodestatuses"
 ACCOUNT = "/api/v1/namespaces/fourleaf-agent/serviceaccounts/fourleaf-agent"
 USER = "system:serviceaccount:fourleaf-agent:fourleaf-agent"
@@ -48,11 +47,9 @@ PATHS = {
 def api(module_control_plane: Plane) -> Iterator[Api]:
     """An API server that serves our kinds and knows the agents' account."""
     with module_control_plane.api() as api:
-        for one in definitions():
-            api.create(CRDS, one)
+        serve(api, definitions())
         for body in yaml.safe_load_all(RBAC.read_text()):
             api.create(PATHS[body["kind"]], body)
-        eventually(lambda: api.get(STATUSES), "our kinds are served")
         yield api
 
 

@@ -16,8 +16,8 @@ from fourleaf.k8s_bridge.cluster.memory.actors import container
 from fourleaf.model.crds.definitions import definitions
 from tests.controlplane.api import Api, ApiError
 from tests.controlplane.fixtures import Plane
-from tests.controlplane.fleet import Fleet, create_nodes
-from tests.controlplane.waiting import eventually
+from tests.controlplane.fleet import Fleet, create_nodes, wait_usable
+from tests.controlplane.waiting import eventually, serve
 from tests.e2e.accounts import POLICIES, RBAC, SCHEDULER, account, install, uninstall
 from tests.e2e.checker import DEVICES, breaches, holds
 from tests.e2e.replica import Replica
@@ -122,9 +122,7 @@ def scheduled(
     asyncio.run(create_nodes(plane.kubeconfig(), Fleet(8).objects(ready=False)))
     folder = tmp_path_factory.mktemp("replica")
     with plane.api() as api:
-        for one in definitions():
-            api.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", one)
-        eventually(lambda: api.get("/apis/gpu.scheduling/v1/gpuclaims"), "claims are served")
+        serve(api, definitions())
         for number, status in enumerate(({}, *(status for status, _ in INVENTORIES.values()))):
             name = held_back(api)[number]
             api.create(STATUSES, {**KIND, "metadata": {"name": name}})
@@ -132,6 +130,7 @@ def scheduled(
         classes = "/apis/scheduling.k8s.io/v1/priorityclasses"
         api.create(classes, {"metadata": {"name": "higher"}, "value": 1000})
         made = install(api, RBAC / "scheduler.yaml", *POLICIES)
+        wait_usable(api, Fleet(8).names())
         kubeconfig = account(plane, SCHEDULER, folder)
         with Replica(plane, "admin", folder, kubeconfig=kubeconfig) as replica:
             eventually(lambda: replica.leads, "the replica leads")

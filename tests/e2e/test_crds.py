@@ -12,7 +12,7 @@ import yaml
 from fourleaf.model.crds.definitions import definitions
 from tests.controlplane.api import Api, ApiError
 from tests.controlplane.fixtures import Plane
-from tests.controlplane.waiting import eventually
+from tests.controlplane.waiting import CRDS, eventually, serve
 from tests.deploy.schemas import FOREIGN, judged, published, write_schemas
 from tests.deploy.shipped import shipped
 
@@ -24,14 +24,8 @@ NODES = "/apis/gpu.scheduling/v1/gpunodestatuses"
 def api(module_control_plane: Plane) -> Iterator[Api]:
     """An API server that serves our kinds."""
     with module_control_plane.api() as api:
-        for one in definitions():
-            api.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", one)
-        eventually(lambda: _served(api), "our kinds are served")
+        serve(api, definitions())
         yield api
-
-
-def _served(api: Api) -> bool:
-    return bool(api.get(CLAIMS) and api.get(NODES))
 
 
 def claim(name: str, spec: Any) -> dict[str, Any]:
@@ -46,7 +40,7 @@ def claim(name: str, spec: Any) -> dict[str, Any]:
 
 def test_the_schemas_hold_without_complaint(api: Api) -> None:
     """The server finds the schemas structural."""
-    found = api.request("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions")
+    found = api.request("GET", CRDS)
     for one in found["items"]:
         conditions = {each["type"]: each["status"] for each in one["status"]["conditions"]}
         assert conditions["Established"] == conditions["NamesAccepted"] == "True"

@@ -13,7 +13,7 @@ import yaml
 from tests.cli.conftest import Run, _run  # noqa: F401 - a fixture by name
 from tests.controlplane.api import Api
 from tests.controlplane.fixtures import Plane
-from tests.controlplane.fleet import Fleet, create_nodes
+from tests.controlplane.fleet import Fleet, create_nodes, wait_usable
 from tests.controlplane.waiting import eventually
 from tests.e2e.accounts import POLICIES, RBAC, SCHEDULER, account, install, uninstall
 from tests.e2e.checker import DEVICES, breaches, holds
@@ -55,6 +55,7 @@ def scheduled(
     folder = tmp_path_factory.mktemp("replica")
     with plane.api() as api:
         made = install(api, RBAC / "scheduler.yaml", *POLICIES)
+        wait_usable(api, [body["metadata"]["name"] for body in bodies])
         kubeconfig = account(plane, SCHEDULER, folder)
         with Replica(plane, "admin", folder, kubeconfig=kubeconfig) as replica:
             eventually(lambda: replica.leads, "the replica leads")

@@ -12,8 +12,8 @@ import yaml
 from fourleaf.k8s_bridge.cluster.memory.actors import container
 from tests.controlplane.api import Api
 from tests.controlplane.fixtures import Plane
-from tests.controlplane.fleet import Fleet, create_fleet
-from tests.controlplane.waiting import eventually
+from tests.controlplane.fleet import Fleet, create_fleet, wait_usable
+from tests.controlplane.waiting import eventually, serve
 from tests.e2e.checker import breaches, holds
 from tests.e2e.replica import Replica, grant
 
@@ -28,13 +28,14 @@ def replicas(
     plane = module_control_plane
     folder = tmp_path_factory.mktemp("replicas")
     with plane.api() as api:
-        for body in yaml.safe_load_all(GROUPS.read_text()):
-            api.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", body)
+        serve(api, yaml.safe_load_all(GROUPS.read_text()))
     if plane.managed:
         plane.controller_manager()
     plane.kwok()
-    create_fleet(plane.kubeconfig(), Fleet(64), ready=False)
+    names = create_fleet(plane.kubeconfig(), Fleet(64), ready=False)
     grant(plane, "scheduler-a", "scheduler-b")
+    with plane.api() as api:
+        wait_usable(api, names)
     with (
         Replica(plane, "scheduler-a", folder) as a,
         Replica(plane, "scheduler-b", folder) as b,

@@ -92,8 +92,7 @@ def test_a_lost_member_runs_again_and_silence_alone_moves_nobody(
         )
         after = places(api, namespace)
         assert after[0] == before[0]
-        evicted = [line for line in replica.lines() if line.get("msg") == "evicted"]
-        assert len(evicted) == 1
+        assert len(said(replica, "evicted")) == 1
 
 
 def test_places_of_a_job_that_is_suspended_are_given_back(
@@ -114,8 +113,14 @@ def test_places_of_a_job_that_is_suspended_are_given_back(
         eventually(lambda: len(api.get(leases)["items"]) == 1, "places are kept", GOAL)
         api.patch(f"{path}/train", {"spec": {"suspend": True}})
         eventually(lambda: not api.get(leases)["items"], "none is kept any more", 20)
-        (over,) = [line for line in replica.lines() if line.get("msg") == "relocation_over"]
+        # It is said once the record is gone.
+        (over,) = eventually(lambda: said(replica, "relocation_over"), "it says why")
         assert over["why"] == UNWANTED
+
+
+def said(replica: Replica, event: str) -> list[dict[str, Any]]:
+    """Its log lines of one sort."""
+    return [line for line in replica.lines() if line.get("msg") == event]
 
 
 def quoted() -> str:

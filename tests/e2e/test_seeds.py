@@ -18,7 +18,13 @@ import yaml
 
 from tests.controlplane.api import Api, ApiError
 from tests.controlplane.fixtures import Plane
-from tests.controlplane.fleet import LEAF_LABEL, SPINE_LABEL, Fleet, create_nodes
+from tests.controlplane.fleet import (
+    LEAF_LABEL,
+    SPINE_LABEL,
+    Fleet,
+    create_nodes,
+    wait_usable,
+)
 from tests.controlplane.waiting import eventually
 from tests.e2e.accounts import POLICIES, RBAC, SCHEDULER, account, install, uninstall
 from tests.e2e.checker import DEVICES, breaches, holds
@@ -109,13 +115,15 @@ def replica(
     scene = Scene(plane, folder)
     plane.controller_manager()
     plane.kwok()
-    asyncio.run(create_nodes(plane.kubeconfig(), fabric()))
+    nodes = fabric()
+    asyncio.run(create_nodes(plane.kubeconfig(), nodes))
     with scene.api as api:
         statuses = "/apis/gpu.scheduling/v1/gpunodestatuses"
         head = {"apiVersion": "gpu.scheduling/v1", "kind": "GpuNodeStatus"}
         api.create(statuses, {**head, "metadata": {"name": LINKED}})
         api.patch(f"{statuses}/{LINKED}/status", inventory())
         made = install(api, RBAC / "scheduler.yaml", *POLICIES)
+        wait_usable(api, [body["metadata"]["name"] for body in nodes])
         kubeconfig = account(plane, SCHEDULER, folder)
         with scene.hook(), Replica(plane, "admin", folder, kubeconfig=kubeconfig) as replica:
             scene.wait()

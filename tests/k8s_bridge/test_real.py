@@ -40,9 +40,11 @@ from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan, PlanStatus, Waiting
 from fourleaf.model.readers import Source, read
 from fourleaf.model.readers.gangs.dialects import COSCHEDULING_LABELS, VOLCANO_GROUP
+from tests.controlplane.api import Api
 from tests.controlplane.fixtures import control_plane_programs
 from tests.controlplane.plane import ControlPlane
-from tests.e2e.accounts import AGENT, RBAC, SCHEDULER, account, install
+from tests.controlplane.waiting import eventually, serve
+from tests.e2e.accounts import AGENT, RBAC, SCHEDULER, account, allowed, install
 from tests.k8s_bridge.reporting.made import SHORT, SHORT_TEXT
 from tests.twins.virtual_clock import VirtualClock
 
@@ -86,9 +88,14 @@ def plane(
         ) as made,
         made.api() as api,
     ):
-        for body in yaml.safe_load_all(DEFINITIONS.read_text()):
-            api.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", body)
+        serve(api, yaml.safe_load_all(DEFINITIONS.read_text()))
         install(api, RBAC / "scheduler.yaml", RBAC / "agent.yaml")
+        for who in (SCHEDULER, AGENT):
+            with Api(account(made, who, tmp_path_factory.mktemp("account"))) as own:
+                eventually(
+                    lambda own=own: allowed(own, "create", "events.k8s.io/events", "default"),  # type: ignore[misc]
+                    f"{who} has its rights",
+                )
         yield made
 
 

@@ -22,12 +22,11 @@ from tests.controlplane import flags
 from tests.controlplane.api import Api, ApiError
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import Fleet, create_fleet
-from tests.controlplane.waiting import eventually
+from tests.controlplane.waiting import eventually, serve
 from tests.e2e.accounts import POLICIES, RBAC, SCHEDULER, account, allowed, install, uninstall
 from tests.e2e.replica import ROOT, Replica
 
 Body = dict[str, Any]
-CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 CONFIG_MAPS = "/api/v1/namespaces/kube-system/configmaps"
 LEAD = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/fourleaf-scheduler"
@@ -134,6 +133,10 @@ class Stage:
         """The log lines of one sort."""
         return [one for one in self.replica.lines() if event in (one.get("msg"), one.get("event"))]
 
+    def page(self, path: str) -> Any:
+        """What the scheduler's server answers, however long it takes under a load."""
+        return eventually(lambda: self.replica.get(path), f"{path} is answered")
+
     def configure(self, **spec: Any) -> None:
         """Put fields of the config in force, beside those that ship, and wait for it."""
         body = shipped_config()
@@ -174,10 +177,7 @@ def stage_on(plane: Plane, folder: Path, nodes: int, *more: str) -> Iterator[Sta
     create_fleet(plane.kubeconfig(), Fleet(nodes))
     others = yaml.safe_load_all((ROOT / "tests/e2e/crds.yaml").read_text())
     with plane.api() as admin, plane.api("tenant") as tenant:
-        for one in (*definitions(), *others):
-            admin.create(CRDS, one)
-        for kind in ("scheduling.volcano.sh/v1beta1/podgroups", "gpu.scheduling/v1/gpuclaims"):
-            _served(admin, f"/apis/{kind}")
+        serve(admin, (*definitions(), *others))
         admin.create(CONFIG_MAPS, shipped_config())
         admin.create(CLASSES, {"metadata": {"name": "high"}, "value": 1000})
         made = install(admin, RBAC / "scheduler.yaml", *POLICIES)
@@ -189,10 +189,6 @@ def stage_on(plane: Plane, folder: Path, nodes: int, *more: str) -> Iterator[Sta
             eventually(lambda: _may(stage), "the tenant has its rights")
             yield stage
         uninstall(admin, made)
-
-
-def _served(admin: Api, path: str) -> None:
-    eventually(lambda: admin.get(path), f"{path} is served")
 
 
 def _may(stage: Stage) -> bool:

@@ -12,6 +12,7 @@ import yaml
 
 from tests.controlplane.api import ApiError
 from tests.controlplane.stages import COMPLETE_AFTER
+from tests.controlplane.waiting import CRDS
 from tests.e2e.checker import holds
 from tests.faults.asked import Asked
 from tests.faults.faults import Pass
@@ -118,7 +119,7 @@ def _serve_pod_groups(stage: Stage) -> None:
     """Let the apiserver know the pod groups of coscheduling, if it does not yet."""
     for body in yaml.safe_load_all(POD_GROUPS.read_text()):
         with suppress(ApiError):
-            stage.api.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", body)
+            stage.api.create(CRDS, body)
     stage.wait(
         lambda: stage.api.get("/apis/scheduling.x-k8s.io/v1alpha1/podgroups"),
         "pod groups are served",
