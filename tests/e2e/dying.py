@@ -31,6 +31,10 @@ from fourleaf.k8s_bridge.scheduling.async_solver import AsyncSolver
 
 T = TypeVar("T")
 QUICK = Timing(hold=1, renew=0.2, margin=0.3)
+"""Of who is to die: its Lease ends soon after it."""
+STEADY = Timing(hold=6, renew=0.2, margin=1.5)
+"""Of who is not: a machine that is busy for a second costs it no lead, and so no write is made
+twice."""
 TIDY = CyclePace(tidy=0.1)
 
 
@@ -114,8 +118,9 @@ if __name__ == "__main__":
     parser.add_argument("formats", type=int, nargs="*", default=KNOWN)
     parser.add_argument("--namespace", default="kube-system")
     given = parser.parse_args()
+    timing = STEADY if given.when == "never" else QUICK
     hurried = SchedulerOptions(
-        given.namespace, given.namespace, dry_run="never", timing=QUICK, pace=TIDY
+        given.namespace, given.namespace, dry_run="never", timing=timing, pace=TIDY
     )
     known = replace(hurried, formats=tuple(given.formats))
     asyncio.run(main(given.kubeconfig, given.when, given.at, known))
