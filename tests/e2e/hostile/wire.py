@@ -7,7 +7,6 @@ import json
 import re
 import socket
 import ssl
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -96,10 +95,3 @@ def crowd(port: int, count: int, data: bytes = b"", tls: bool = False) -> Iterat
     finally:
         for one in held:
             one.close()
-
-
-def seconds(port: int, data: bytes, tls: bool = False) -> float:
-    """How long the whole answer takes."""
-    began = time.monotonic()
-    answer(port, data, tls)
-    return time.monotonic() - began
