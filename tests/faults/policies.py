@@ -42,7 +42,13 @@ def refusing(
                     }
                 ],
             },
-            "validations": [{"expression": f"!({probe} || ({condition}))", "message": "not today"}],
+            "validations": [
+                {
+                    "expression": f"!({probe} || ({condition}))",
+                    "message": "not today",
+                    "reason": reason,
+                }
+            ],
         },
     }
     api.create(POLICIES, body)
