@@ -240,7 +240,9 @@ def test_quotas_admit_pods_where_their_class_is_limited(
         if one["metadata"]["name"] in ("fourleaf-scheduler", "fourleaf-priority")
     }
     template = made["Deployment", space]["spec"]["template"]
-    assert "insufficient quota to match these scopes" in admission(api, space, template)
+    # Admission hears of the class a moment after it was made.
+    scopes = "insufficient quota to match these scopes"
+    eventually(lambda: scopes in admission(api, space, template), "the pod lacks a quota")
     quota = made["ResourceQuota", space]
     path = path_of(api, quota)
     applied(api, path, quota, HELM)

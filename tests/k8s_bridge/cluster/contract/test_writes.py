@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 
 import pytest
@@ -20,6 +21,7 @@ from fourleaf.k8s_bridge.cluster.kinds import (
 )
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from tests.k8s_bridge.cluster.contract.bench import (
+    PATIENCE,
     Bench,
     make_pod,
     pod_body,
@@ -89,11 +91,21 @@ async def test_priority_of_a_class(bench: Bench) -> None:
     """A pod gets the value of its priority class, and is refused where there is none."""
     name = f"{bench.namespace}-high"
     await bench.cluster.create(PRIORITY_CLASSES, "", {"metadata": {"name": name}, "value": 1000})
-    made = await make_pod(bench, "p", priorityClassName=name)
+    # Admission hears of a class a moment after it was made, and refuses its pods until then.
+    async with asyncio.timeout(PATIENCE):
+        while (made := await _pod_of(bench, name)) is None:
+            await asyncio.sleep(0.02)
     assert made["spec"]["priority"] == 1000
     with pytest.raises(Refused) as caught:
         await make_pod(bench, "q", priorityClassName="no-such-class")
     assert caught.value.status == 403
+
+
+async def _pod_of(bench: Bench, priority_class: str) -> Body | None:
+    try:
+        return await make_pod(bench, "p", priorityClassName=priority_class)
+    except Refused:
+        return None
 
 
 async def test_pod_without_containers(bench: Bench) -> None:
