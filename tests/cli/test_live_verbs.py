@@ -82,9 +82,10 @@ def placed(api: Api, namespace: str) -> int:
 
 
 def explained(api: Api, namespace: str, name: str) -> bool:
-    """Whether the scheduler has written why a pod waits."""
-    conditions = api.get(f"/api/v1/namespaces/{namespace}/pods/{name}")["status"]
-    return "adjacent" in json.dumps(conditions.get("conditions", []))
+    """Whether the scheduler has written to every pod of a gang why it waits."""
+    items = api.get(f"/api/v1/namespaces/{namespace}/pods")["items"]
+    pods = [one for one in items if one["metadata"]["name"].startswith(f"{name}-")]
+    return all("adjacent" in json.dumps(one["status"].get("conditions", [])) for one in pods)
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +108,7 @@ def stage(
         gang(api, namespace, "pair", 2)
         eventually(lambda: placed(api, namespace) == 4, "the pair is bound")
         gang(api, namespace, "big", 16)
-        eventually(lambda: explained(api, namespace, "big-15"), "the big gang knows why it waits")
+        eventually(lambda: explained(api, namespace, "big"), "the big gang knows why it waits")
         yield Stage(plane, replica, namespace)
 
 

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 RBAC = "rbac.authorization.k8s.io"
 MASTERS = "system:masters"
@@ -54,7 +55,9 @@ def write_kubeconfig(
         ],
         "current-context": name,
     }
-    path.touch(0o600)
+    # Programs read it again while others ask for it anew, and have to find it whole.
+    fresh = path.with_name(f"{path.name}-{uuid4().hex}")
+    fresh.touch(0o600)
     # JSON is YAML, and every reader of kubeconfig files takes it.
-    path.write_text(json.dumps(content, indent=1))
-    return path
+    fresh.write_text(json.dumps(content, indent=1))
+    return fresh.replace(path)

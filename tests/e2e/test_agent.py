@@ -30,6 +30,7 @@ from tests.controlplane.plane import ControlPlane
 from tests.controlplane.processes import Process, free_ports
 from tests.controlplane.roles import write_kubeconfig
 from tests.controlplane.waiting import eventually, serve
+from tests.e2e.accounts import allowed
 
 RBAC = Path(__file__).parents[2] / "deploy" / "rbac" / "agent.yaml"
 STATUSES = "/apis/gpu.scheduling/v1/gpunodestatuses"
@@ -61,9 +62,13 @@ def kubeconfig(api: Api, module_control_plane: Plane, tmp_path: Path) -> Path:
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
     token = api.create(f"{ACCOUNT}/token", body)["status"]["token"]
     plane = yaml.safe_load(module_control_plane.kubeconfig().read_text())
-    return write_kubeconfig(
+    path = write_kubeconfig(
         tmp_path / "agent.kubeconfig", plane["clusters"][0]["cluster"], "agent", token
     )
+    with Api(path) as own:
+        kind = "gpu.scheduling/gpunodestatuses"
+        eventually(lambda: allowed(own, "create", kind), "the agents have their rights")
+    return path
 
 
 class Running(Process):

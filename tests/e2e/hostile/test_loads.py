@@ -161,7 +161,7 @@ def test_what_a_tenant_writes_counts_in_its_namespace_alone(stage: Stage, honest
     config = {"metadata": {"name": "topology-scheduler-config"}, "data": text}
     stage.tenant.create(f"/api/v1/namespaces/{stage.space}/configmaps", config)
     stage.bind_some(honest, "beside", 1)
-    assert stage.replica.get("/status")["config"]["problems"] == []
+    assert stage.page("/status")["config"]["problems"] == []
     assert not stage.lines("config_invalid")
 
 
@@ -184,7 +184,7 @@ def test_names_fill_no_page(stage: Stage, honest: str) -> None:
 
 def test_texts_are_only_texts(stage: Stage, honest: str) -> None:
     """Line ends, escapes and marks of direction in a Job; no metric of any of 100 gangs' own."""
-    before = stage.replica.get("/metrics").count("\n")
+    before = stage.page("/metrics").count("\n")
     said = {"topology.scheduler/placement-strategy": NASTY, GANG: NASTY, GANG_SIZE: "2"}
     spec = pod("x", 1)["spec"] | {"restartPolicy": "Never"}
     job = {"metadata": {"name": "texts", "annotations": said}, "spec": {"parallelism": 2}}
@@ -203,7 +203,7 @@ def test_texts_are_only_texts(stage: Stage, honest: str) -> None:
     lines = stage.replica.log.read_text().splitlines()
     assert [one for one in lines if not one.startswith("{") or CONTROL.search(one)] == []
     assert not stage.lines("forged")
-    metrics = stage.replica.get("/metrics")
+    metrics = stage.page("/metrics")
     # What the scheduler counts for the first time, such as an answer of the API, is new as well.
     assert metrics.count("\n") - before < 100
     assert re.findall(r'"[dgkl][0-9]+"', metrics) == []
