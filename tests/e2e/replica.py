@@ -7,6 +7,7 @@ import sys
 import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import yaml
@@ -63,8 +64,15 @@ class Replica(Process):
         self.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.stop()
+        if error is not None:
+            error.add_note(f"The last words of {self.name}:\n{self.tail()}")
 
     def get(self, path: str) -> Any:
         """What its server answers, None while it does not."""
