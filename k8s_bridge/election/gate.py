@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 
-from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Cluster, Listing, Target, WatchEvent
 from fourleaf.k8s_bridge.election.turns import WriteTurns
 from fourleaf.k8s_bridge.runtime.clock import Clock
@@ -42,6 +44,8 @@ class Gate:
 
 CONCURRENT_WRITES = 64
 """Writes under way at a time: more do not make the API faster, and the renewal would wait."""
+CONCURRENT_RECORD_WRITES = 32
+"""Writes of Leases, which are our own, beside them: those of all tenants may hang."""
 
 
 class GatedCluster:
@@ -54,6 +58,7 @@ class GatedCluster:
         self._cluster = cluster
         self._gate = gate
         self._turns = WriteTurns(at_once)
+        self._record_turns = asyncio.Semaphore(CONCURRENT_RECORD_WRITES)
 
     async def list(
         self,
@@ -78,19 +83,19 @@ class GatedCluster:
 
     async def create(self, kind: Kind, namespace: str, body: Body) -> Body:
         """Create, where the gate is open."""
-        async with self._turns.turn(namespace):
+        async with self._turn(kind, namespace):
             self._gate.check()
             return await self._cluster.create(kind, namespace, body)
 
     async def replace(self, kind: Kind, target: Target, body: Body) -> Body:
         """Replace, where the gate is open."""
-        async with self._turns.turn(target.namespace):
+        async with self._turn(kind, target.namespace):
             self._gate.check()
             return await self._cluster.replace(kind, target, body)
 
     async def patch(self, kind: Kind, target: Target, patch: Body, subresource: str = "") -> Body:
         """Patch, where the gate is open."""
-        async with self._turns.turn(target.namespace):
+        async with self._turn(kind, target.namespace):
             self._gate.check()
             return await self._cluster.patch(kind, target, patch, subresource)
 
@@ -98,13 +103,13 @@ class GatedCluster:
         self, kind: Kind, target: Target, body: Body, manager: str, subresource: str = ""
     ) -> Body:
         """Apply, where the gate is open."""
-        async with self._turns.turn(target.namespace):
+        async with self._turn(kind, target.namespace):
             self._gate.check()
             return await self._cluster.apply(kind, target, body, manager, subresource)
 
     async def delete(self, kind: Kind, target: Target) -> None:
         """Delete, where the gate is open."""
-        async with self._turns.turn(target.namespace):
+        async with self._turn(kind, target.namespace):
             self._gate.check()
             await self._cluster.delete(kind, target)
 
@@ -119,6 +124,9 @@ class GatedCluster:
         async with self._turns.turn(pod.namespace):
             self._gate.check()
             await self._cluster.evict(pod, dry_run, at_once)
+
+    def _turn(self, kind: Kind, namespace: str) -> AbstractAsyncContextManager[None]:
+        return self._record_turns if kind == LEASES else self._turns.turn(namespace)
 
     async def close(self) -> None:
         """Leave the connections to their owner."""

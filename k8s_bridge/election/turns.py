@@ -14,12 +14,14 @@ from contextlib import asynccontextmanager
 class WriteTurns:
     """`at_once` turns, which namespaces share.
 
-    One may have as many as it leaves free, so that there are some for each that comes. The next
-    is for the namespace that has the fewest.
+    One may have as many as it leaves free, and a quarter is for those that have none: else seven
+    in a row, each with half of what the last one left, would have them all. The next is for the
+    namespace that has the fewest.
     """
 
     def __init__(self, at_once: int) -> None:
         self._free = at_once
+        self._for_first = at_once // 4
         self._taken: Counter[str] = Counter()
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
 
@@ -47,7 +49,8 @@ class WriteTurns:
             raise
 
     def _has_turn(self, namespace: str) -> bool:
-        return 0 < self._free >= self._taken[namespace]
+        taken = self._taken[namespace]
+        return self._free - self._for_first >= taken if taken else self._free > 0
 
     def _count(self, namespace: str) -> None:
         self._free -= 1

@@ -79,7 +79,7 @@ class Executor:
     def __post_init__(self) -> None:
         self.ages = RelocationAges(self.clock)
         self.ends = PodEnds(self.cache, self.clock)
-        self.lost_ends = LostEnds(self.cluster, self.cache, self.clock, self.trials.slots)
+        self.lost_ends = LostEnds(self.cluster, self.cache, self.clock, self.trials.turns)
 
     async def step(self, dead: frozenset[str]) -> None:
         """One step of each relocation. Raises `Fenced` where another leads by now."""
@@ -211,7 +211,7 @@ class Executor:
 
     async def _evict(self, one: Relocation, leaver: Leaver) -> None:
         try:
-            async with self.trials.slots.slot(leaver.pod.namespace):
+            async with self.trials.turns.turn(leaver.pod.namespace):
                 if self.store.holds(one):
                     await self._send(one, leaver)
         finally:

@@ -615,10 +615,28 @@ FAIRNESS = (
         "turns: a namespace has no more of them than it leaves free",
         "a webhook that lets the requests of one namespace hang stops the writes of all",
         "k8s_bridge/election/turns.py",
-        "return 0 < self._free >= self._taken[namespace]",
-        "return 0 < self._free",
+        "return self._free - self._for_first >= taken if taken else self._free > 0",
+        "return self._free > 0",
         "tests/k8s_bridge/election/test_turns.py"
         "::test_a_namespace_that_hangs_leaves_turns_to_others",
+    ),
+    Mutant(
+        "turns: a quarter is for namespaces that have none",
+        "a webhook that lets the requests of seven namespaces hang stops the writes of all others",
+        "k8s_bridge/election/turns.py",
+        "        self._for_first = at_once // 4\n",
+        "        self._for_first = 0\n",
+        "tests/k8s_bridge/election/test_turns.py"
+        "::test_many_namespaces_that_hang_leave_turns_to_others",
+    ),
+    Mutant(
+        "turns: records have their own",
+        "a webhook over the pods of many tenants keeps every gang from being committed",
+        "k8s_bridge/election/gate.py",
+        "return self._record_turns if kind == LEASES else self._turns.turn(namespace)",
+        "return self._turns.turn(namespace)",
+        "tests/k8s_bridge/election/test_turns.py"
+        "::test_records_do_not_wait_for_the_writes_of_tenants",
     ),
     Mutant(
         "turns: the next is for who has fewest",

@@ -9,11 +9,11 @@ VOLUMES = "tests/k8s_bridge/scheduling/test_volumes.py"
 
 REFUSED_EVICTIONS = (
     Mutant(
-        "slots for evictions",
+        "turns of evictions",
         "trials that hang in one webhook take all turns of writes, and no gang is bound",
-        "k8s_bridge/relocation/evictions/slots.py",
-        "            async with own, self._all:\n",
-        "            if own and self._all:\n",
+        "k8s_bridge/relocation/evictions/trials.py",
+        "        async with self.turns.turn(pod.namespace):\n",
+        "        if pod:\n",
         f"{REFUSED}::test_trials_that_hang_leave_writes_their_turns",
     ),
     Mutant(

@@ -27,8 +27,8 @@ from fourleaf.k8s_bridge.cluster.slim import event_of, page_of
 PAGE_OBJECTS = 2500
 """Objects in one page of a list."""
 
-CONNECTIONS = 64 + 32
-"""Connections at once: 64 requests, and as many watches as there are kinds."""
+CONNECTIONS = 64 + 32 + 32
+"""Connections at once: 64 writes, 32 of records, and as many watches as there are kinds."""
 
 PODS_WATCHED = f"{PROTOBUF};stream=watch, {JSON}"
 """How pods are watched: most of what a scheduler reads, and a third shorter than as JSON."""

@@ -15,7 +15,7 @@ from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
-from fourleaf.k8s_bridge.relocation.evictions.slots import EvictionSlots
+from fourleaf.k8s_bridge.election.turns import WriteTurns
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
@@ -40,7 +40,7 @@ class LostEnds:
     cluster: Cluster
     cache: ClusterCache
     clock: Clock
-    slots: EvictionSlots
+    turns: WriteTurns
     _endings: dict[str, _Ending] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
@@ -64,7 +64,7 @@ class LostEnds:
         one.is_sent = True
         one.due = self.clock.monotonic() + one.backoff.next(LOST_END_RETRY_SECONDS)
         try:
-            async with self.slots.slot(pod.namespace):
+            async with self.turns.turn(pod.namespace):
                 await self.cluster.evict(pod, at_once=True)
         except (NotFound, Conflict):
             # It is gone, or another by now; the watch will say so.

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.election.turns import WriteTurns
 from fourleaf.k8s_bridge.ledger.binding_trials import (
     TRIAL_PATIENCE_SECONDS,
     TRIAL_VALID_SECONDS,
@@ -18,13 +19,15 @@ from fourleaf.k8s_bridge.ledger.binding_trials import (
     StillAsked,
 )
 from fourleaf.k8s_bridge.relocation.evictions.dry_run import EvictionDryRun
-from fourleaf.k8s_bridge.relocation.evictions.slots import EvictionSlots
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import patiently
 from fourleaf.model.running_gang import EvictionLimit, PodName
 
+EVICTIONS_AT_ONCE = 40
+"""Evictions and trials under way at a time, 16 of one namespace: of the writes that pass the gate
+at a time, so that a webhook which lets them hang leaves some to bindings."""
 EVICTION_TRIAL_SECONDS = 10.0
 """Seconds that the API has for the trial of a pod; who has no answer by then stays."""
 REFUSED_FIRST_SECONDS = 60.0
@@ -74,7 +77,7 @@ class EvictionTrials:
     clock: Clock
     observer: RelocationObserver
     spawn: Spawn
-    slots: EvictionSlots = field(default_factory=EvictionSlots)
+    turns: WriteTurns = field(default_factory=lambda: WriteTurns(EVICTIONS_AT_ONCE))
     _trials: dict[str, _EvictionTrial] = field(default_factory=dict)
     _refused: dict[str, _Remembered] = field(default_factory=dict)
     _unending: dict[str, float] = field(default_factory=dict)
@@ -166,7 +169,7 @@ class EvictionTrials:
 
     async def _run(self, pod: Target) -> None:
         trial = self._trials[pod.uid]
-        async with self.slots.slot(pod.namespace):
+        async with self.turns.turn(pod.namespace):
             await self._ask(pod, trial)
         if not trial.refusal:
             self._refused.pop(pod.uid, None)
@@ -174,7 +177,7 @@ class EvictionTrials:
         trial.done.set()
 
     async def _ask(self, pod: Target, trial: _EvictionTrial) -> None:
-        """Let the API answer; its time runs from when the trial has its slot."""
+        """Let the API answer; its time runs from when it is the trial's turn."""
         answer = asyncio.ensure_future(self.dry_run.refusal(pod))
         timer = asyncio.ensure_future(self.clock.sleep(EVICTION_TRIAL_SECONDS))
         try:

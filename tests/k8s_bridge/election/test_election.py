@@ -288,7 +288,7 @@ async def test_so_many_writes_are_under_way_at_a_time(
 
     gated = GatedCluster(cluster.client("slow", Slow()), gate, at_once=2)
     bodies = [{"metadata": {"name": f"x-{number}"}} for number in range(5)]
-    writes = [asyncio.ensure_future(gated.create(LEASES, SYSTEM, body)) for body in bodies]
+    writes = [asyncio.ensure_future(gated.create(CONFIG_MAPS, SYSTEM, body)) for body in bodies]
     for seconds, done in ((1.5, 2), (1, 4), (1, 5)):
         await clock.advance(seconds)
         assert sum(one.done() for one in writes) == done

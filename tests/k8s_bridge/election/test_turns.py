@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import math
+from typing import Any
 
+from fourleaf.k8s_bridge.cluster.kinds import LEASES
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.election.gate import Gate, GatedCluster
 from fourleaf.k8s_bridge.election.turns import WriteTurns
+from tests.twins.virtual_clock import VirtualClock
 
 
 class Writers:
@@ -36,12 +44,48 @@ class Writers:
 
 
 async def test_a_namespace_that_hangs_leaves_turns_to_others() -> None:
-    """Of eight turns one has five, the next one two, a third the last; the fourth follows it."""
+    """Of eight turns one has four, the next two, the two last ones one each; a fifth follows."""
     writers = Writers(8)
-    tasks = await writers.come(*["a"] * 20, *["b"] * 20, "c", "d")
-    assert "".join(sorted(writers.writing)) == "aaaaabbc"
+    tasks = await writers.come(*["a"] * 20, *["b"] * 20, "c", "d", "e")
+    assert "".join(sorted(writers.writing)) == "aaaabbcd"
     await writers.end("c")
-    assert writers.writing.count("d") == 1
+    assert writers.writing.count("e") == 1
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_many_namespaces_that_hang_leave_turns_to_others() -> None:
+    """Ten namespaces with a long line each hang, and six more that come then write at once."""
+    writers = Writers(64)
+    lines = [f"hanging-{number}" for number in range(10) for _ in range(64)]
+    tasks = await writers.come(*lines, *"abcdef")
+    assert set("abcdef") <= set(writers.writing)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_records_do_not_wait_for_the_writes_of_tenants() -> None:
+    """A hundred namespaces let their evictions hang; a Lease is written all the same."""
+    store = MemoryCluster()
+
+    class Hangs:
+        async def before(self, request: ApiRequest) -> None:
+            if request.subresource == "eviction":
+                await asyncio.Event().wait()
+
+        async def after(self, request: ApiRequest, answer: Any) -> None:
+            """Answers pass."""
+
+    gate = Gate(VirtualClock())
+    gate.open_until(math.inf)
+    cluster = GatedCluster(store.client("a", Hangs()), gate)
+    evictions = [cluster.evict(Target(f"n{number}", "pod")) for number in range(100)]
+    tasks = [asyncio.ensure_future(one) for one in evictions]
+    await asyncio.sleep(0)
+    body: Body = {"metadata": {"name": "page"}, "spec": {}}
+    await asyncio.wait_for(cluster.create(LEASES, "kube-system", body), 5)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
