@@ -150,8 +150,7 @@ class RelocationController:
             await self.caused.load()
         if len(self.store):
             await self.executor.step(self.nodes.dead)
-        if self.nodes.dead:
-            await self.executor.end_lost(self.nodes.dead)
+        await self.executor.end_lost(self.nodes.dead)
         await self.caused.keep()
         # 2 Nodes that fail together are repaired together: wait until no more of them fail.
         if not self._has_settled():

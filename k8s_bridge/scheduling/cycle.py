@@ -174,8 +174,6 @@ class Cycle:
         watch.lap("commit")
         # 6 Tell those who keep places and who look after gangs that wait.
         self._heard(reading, plan)
-        if checked.late:
-            self.set_aside.refused()
         # 7 Report, once the bindings are on their way: a long queue takes a while to be told.
         self._number += 1
         report = CycleReport(
@@ -295,10 +293,9 @@ class Cycle:
         one.committed = (await self.committer.commit(requests, lost)).committed
 
     def _refused(self, one: Rejected) -> None:
-        """Back off from what the API refused; its quota is there for others."""
+        """Back off from what the API refused."""
         if not one.conflict:
             self.api_backoff.note(one.gang, one.why)
-        self.set_aside.refused()
 
     def _heard(self, reading: LiveReading, plan: Plan | None) -> None:
         if plan is not None:

@@ -158,14 +158,6 @@ class SetAside:
                     self._set(gang, Waiting(gang.key, reason))
                     self._owed.pop(id(gang), None)
 
-    def refused(self) -> None:
-        """Look again at what waits for a quota: a plan that did not take has not used it up."""
-        self._owe(
-            number
-            for number, one in self._waiting.items()
-            if one.reason.kind is ReasonKind.QUOTA_EXCEEDED
-        )
-
     def _take_back(self, snapshot: Snapshot, there: KeysView[int]) -> None:
         """Take back in what something has changed for: the gang, nodes, config, or pods ended.
 
@@ -180,16 +172,21 @@ class SetAside:
             self._hopeless = {}
         self._running = snapshot.running
         size = snapshot.config.spec.batch.size
+        owed = len(self._owed)
         if not self._waiting.keys() <= there:
             self._follow(snapshot.gangs, there)
+        lost_owed = len(self._owed) < owed
         if not self._waiting:
             self._owed, self._behind, self._retold = {}, {}, {}
             return
+        # Nothing else says that room, or a quota, is free which was meant for another, where pods
+        # that were planned do not run, or who came first is gone, another now or on hold.
+        if not planned <= started:
+            quota = ReasonKind.QUOTA_EXCEEDED
+            self._owe(number for number, one in self._waiting.items() if one.reason.kind is quota)
         if self._behind:
-            # Nothing else says that room is free which was meant for another, where pods that
-            # were planned do not run, or who came first is gone or on hold.
             there_still = self._ahead <= {gang.key for gang in snapshot.gangs}
-            if not (planned <= started and there_still):
+            if lost_owed or not (planned <= started and there_still):
                 self._owe(number for number in self._behind if number in self._waiting)
                 self._behind = {}
         if changed:

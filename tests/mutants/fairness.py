@@ -570,7 +570,7 @@ FAIRNESS = (
         "freed room: who is behind one that did not start",
         "a node idles for ever because the gang that was to have it was refused or deleted",
         "k8s_bridge/scheduling/set_aside.py",
-        "if not (planned <= started and there_still):",
+        "if lost_owed or not (planned <= started and there_still):",
         "if False:",
         "tests/k8s_bridge/scheduling/test_freed_room.py"
         "::test_the_others_are_looked_at_where_the_first_is_held",

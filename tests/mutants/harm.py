@@ -503,10 +503,20 @@ HARM = (
     Mutant(
         "quotas of a plan that did not take",
         "gangs wait for ever for a quota that a refused gang would have used up",
-        "k8s_bridge/scheduling/cycle.py",
-        "            self.api_backoff.note(one.gang, one.why)\n        self.set_aside.refused()\n",
-        "            self.api_backoff.note(one.gang, one.why)\n",
-        f"{ASIDE}::test_a_quota_that_was_not_used_is_offered_again",
+        "k8s_bridge/scheduling/set_aside.py",
+        "        if not planned <= started:\n            quota",
+        "        if False:\n            quota",
+        "tests/k8s_bridge/scheduling/test_freed_room.py"
+        "::test_a_quota_is_there_again_where_what_was_planned_never_ran",
+    ),
+    Mutant(
+        "room of those that were to be asked and are gone",
+        "a node idles: who was to be asked for it has been deleted, and the others are behind it",
+        "k8s_bridge/scheduling/set_aside.py",
+        "        lost_owed = len(self._owed) < owed\n",
+        "        lost_owed = False\n",
+        "tests/k8s_bridge/scheduling/test_freed_room.py"
+        "::test_the_others_are_looked_at_where_who_is_to_be_asked_goes",
     ),
     Mutant(
         "room that a resize gives back",

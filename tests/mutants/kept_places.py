@@ -9,7 +9,7 @@ TAKEN = "tests/model/readers/pods/test_taken_room.py"
 SIZES = "tests/k8s_bridge/ledger/test_sizes.py"
 VOLUMES = "tests/k8s_bridge/scheduling/test_volumes.py"
 ROOM = "tests/k8s_bridge/relocation/test_record_room.py"
-
+LOST = "tests/k8s_bridge/relocation/test_lost_ends.py"
 REPAIR = "tests/k8s_bridge/relocation/test_repair.py"
 LATE = "tests/k8s_bridge/relocation/test_late_members.py"
 RESERVATION = "tests/k8s_bridge/relocation/test_reservation.py"
@@ -253,9 +253,41 @@ KEPT_PLACES = (
         "what was to end is ended where its node has died since",
         "a StatefulSet waits without end for a pod that no kubelet ends",
         "k8s_bridge/relocation/controller.py",
-        "            await self.executor.end_lost(self.nodes.dead)\n",
-        "            pass\n",
+        "        await self.executor.end_lost(self.nodes.dead)\n",
+        "",
         f"{REPAIR}::test_who_was_to_end_on_a_node_that_dies_after_that[True]",
+    ),
+    Mutant(
+        "a node that is heard again ends its pods itself",
+        "a pod goes from the API while it runs, and another one gets its devices",
+        "k8s_bridge/relocation/evictions/lost_ends.py",
+        "                if self._endings.get(pod.uid) is not one:\n                    return\n",
+        "",
+        f"{LOST}::test_who_waits_for_its_turn_is_left_to_a_kubelet_that_is_heard_again",
+    ),
+    Mutant(
+        "pauses between tries to end what is lost",
+        "a budget that keeps a lost pod is asked four times a second for as long as it does",
+        "k8s_bridge/relocation/evictions/lost_ends.py",
+        "if self._endings[uid].due <= now and not",
+        "if not",
+        f"{LOST}::test_one_that_is_forbidden_is_asked_for_later_and_later",
+    ),
+    Mutant(
+        "one try to end what is lost at a time",
+        "a webhook that hangs over a lost pod is asked again every two seconds",
+        "k8s_bridge/relocation/evictions/lost_ends.py",
+        " and not self._endings[uid].is_sent",
+        "",
+        f"{LOST}::test_one_that_hangs_is_not_sent_twice",
+    ),
+    Mutant(
+        "what finalizers keep is ended already",
+        "the API is asked for ever to end a pod that has no time left",
+        "k8s_bridge/relocation/evictions/lost_ends.py",
+        '                if body.get("metadata", {}).get("deletionGracePeriodSeconds") != 0:\n',
+        "                if body is not None:\n",
+        f"{LOST}::test_what_finalizers_alone_keep_is_not_ended_again",
     ),
     Mutant(
         "kept places are held against the laws again",

@@ -45,10 +45,9 @@ class LostEnds:
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     def due(self, dead: frozenset[str]) -> list[Target]:
-        """The pods of ours on `dead` nodes that are to be ended now."""
-        if not self.cache.config.spec.repair.end_lost_pods_at_once:
-            return []
-        lost = {pod.uid: pod for pod in self._lost(dead)}
+        """The pods of ours on `dead` nodes that are to be ended now, and no others any more."""
+        is_wanted = self.cache.config.spec.repair.end_lost_pods_at_once
+        lost = {pod.uid: pod for pod in self._lost(dead if is_wanted else frozenset())}
         new = {uid: _Ending(self._backoff()) for uid in lost.keys() - self._endings.keys()}
         self._endings = {uid: one for uid, one in self._endings.items() if uid in lost} | new
         now = self.clock.monotonic()
@@ -59,12 +58,20 @@ class LostEnds:
         ]
 
     async def end(self, pod: Target) -> None:
-        """Let a pod end without its grace period; one that is forbidden is asked for again."""
-        one = self._endings.setdefault(pod.uid, _Ending(self._backoff()))
+        """Let a pod end without its grace period; one that is forbidden is asked for again.
+
+        Not where its node is heard again by the time of its turn: what ran there would run on
+        beside the pods that get its devices.
+        """
+        one = self._endings.get(pod.uid)
+        if one is None:
+            return
         one.is_sent = True
         one.due = self.clock.monotonic() + one.backoff.next(LOST_END_RETRY_SECONDS)
         try:
             async with self.turns.turn(pod.namespace):
+                if self._endings.get(pod.uid) is not one:
+                    return
                 await self.cluster.evict(pod, at_once=True)
         except (NotFound, Conflict):
             # It is gone, or another by now; the watch will say so.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from fourleaf.k8s_bridge.scheduling.set_aside import SetAside
 from fourleaf.model.extensions import NO_EXTENSIONS
 from fourleaf.model.gang import Gang, TopologyPolicy
 from fourleaf.model.plan import Plan, Waiting
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from fourleaf.solver.batch.solve import solve
 from fourleaf.solver.explain.explain import explain
@@ -64,14 +66,14 @@ class Desk:
         self.world = replace(world, running=(*world.running, *more), gangs=gangs)
 
 
-def full(*gangs: Gang) -> Desk:
+def full(*gangs: Gang, **spec: Any) -> Desk:
     """Two leaves of four nodes, `a` and `b`, all of them taken, and gangs that wait for room."""
     fabric = small.fabric([[4, 4]])
-    desk = Desk(small.snapshot(fabric, *gangs))
+    desk = Desk(small.snapshot(fabric, *gangs, **spec))
     taken = (RunningPod("ml", f"on-{name}", name, small.WHOLE) for name in fabric.nodes)
     desk.world = replace(desk.world, running=tuple(taken))
-    assert desk.cycle() == ""
-    assert desk.cycle() == ""
+    for _ in range(len(gangs) + 1):
+        assert desk.cycle() == ""
     assert desk.asked == []
     return desk
 
@@ -180,3 +182,24 @@ def test_places_in_freed_leaves_are_none_exactly_where_there_are_none(seed: int)
     assert found is not None
     assert bool(found) == bool(places or loose)
     assert found >= max((fit for _, fit in places), default=0)
+
+
+def test_the_others_are_looked_at_where_who_is_to_be_asked_goes() -> None:
+    """A batch of one: of two that are to be asked for two nodes, the second goes before it is."""
+    gangs = (replace(small.gang(f"g{i}", 1), created=float(i)) for i in range(4))
+    desk = full(*gangs, batch={"size": 1})
+    desk.ends("b0", "b1")
+    assert desk.cycle() == "g0"
+    desk.goes("g1")
+    assert desk.cycle() == "g2"
+
+
+def test_a_quota_is_there_again_where_what_was_planned_never_ran() -> None:
+    """Two gangs under a quota for one: the first is bound, and has ended by the next cycle."""
+    gangs = (replace(small.gang(f"g{i}", 1), created=float(i)) for i in range(2))
+    world = small.snapshot(small.fabric([[4, 4]]), *gangs, namespaces={"ml": {"gpuQuota": 8}})
+    desk = Desk(world)
+    assert desk.cycle() == "g0"
+    assert desk.told["g1"].reason.kind is ReasonKind.QUOTA_EXCEEDED
+    desk.ends(*world.fabric.nodes)
+    assert desk.cycle() == "g1"

@@ -1,0 +1,105 @@
+"""Pods that are to end on a node that has died since: when they are ended at once, and when not."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Throttled
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from tests.k8s_bridge.relocation.bench import TEAM, Bench
+from tests.k8s_bridge.relocation.test_repair import ending_at_once
+
+
+class Evictions:
+    """An API that counts evictions without a grace period, and answers them as it is told."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.at: list[float] = []
+        self.seconds = 0.0
+        self.error: ClusterError | None = None
+
+    async def before(self, request: ApiRequest) -> None:
+        """Note it, let it hang, refuse it."""
+        if request.subresource != "eviction" or not request.body:
+            return
+        self.at.append(self.bench.clock.monotonic())
+        if self.seconds:
+            await self.bench.clock.sleep(self.seconds)
+        if self.error is not None:
+            raise self.error
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Let what was done stand."""
+
+
+async def ending(many: int) -> tuple[Bench, Evictions]:
+    """So many pods of a Job, eight on a node, have an hour to end when their nodes die."""
+    bench = await ending_at_once(True, 2)
+    api = Evictions(bench)
+    bench.tasks.pop().cancel()
+    await bench.start("b", answers=api)
+    await bench.clock.advance(30)
+    await bench.submit("g", many, 1)
+    bodies = await bench.pods("g")
+    nodes = {body["spec"]["nodeName"] for body in bodies}
+    bench.kubelets.silent |= nodes
+    for body in bodies:
+        name = body["metadata"]["name"]
+        hour = {"spec": {"terminationGracePeriodSeconds": 3600}}
+        await bench.cluster.patch(PODS, Target(TEAM, name), hour)
+        await bench.cluster.delete(PODS, Target(TEAM, name))
+    bench.lose(*nodes)
+    return bench, api
+
+
+async def test_one_that_is_forbidden_is_asked_for_later_and_later() -> None:
+    """Never within two seconds, some thirty times in ten minutes, and at last with success."""
+    bench, api = await ending(1)
+    api.error = Throttled("Cannot evict pod as it would violate the pod's disruption budget.", 429)
+    await bench.clock.advance(600)
+    pauses = [later - sooner for sooner, later in pairwise(api.at)]
+    assert min(pauses) >= 2.0
+    assert 20 <= len(api.at) <= 60
+    assert len(await bench.dying("g")) == 1
+    api.error = None
+    await bench.clock.advance(35)
+    assert await bench.dying("g") == set()
+    await bench.stop()
+
+
+async def test_one_that_hangs_is_not_sent_twice() -> None:
+    """The API takes a minute, in which it is asked once."""
+    bench, api = await ending(1)
+    api.seconds = 60.0
+    await bench.clock.advance(70)
+    assert len(api.at) == 1
+    await bench.stop()
+
+
+async def test_what_finalizers_alone_keep_is_not_ended_again() -> None:
+    """Once it has no time left, the API is asked no more."""
+    bench, api = await ending(1)
+    (body,) = await bench.pods("g", dying=True)
+    target = Target(TEAM, body["metadata"]["name"])
+    await bench.cluster.patch(PODS, target, {"metadata": {"finalizers": ["example.com/keep"]}})
+    await bench.clock.advance(120)
+    assert len(await bench.dying("g")) == 1
+    assert len(api.at) == 1
+    await bench.stop()
+
+
+async def test_who_waits_for_its_turn_is_left_to_a_kubelet_that_is_heard_again() -> None:
+    """Of 24 pods 16 hang in a webhook. Their nodes are back before it is the turn of the others."""
+    bench, api = await ending(24)
+    api.seconds = 30.0
+    await bench.clock.advance(35)
+    assert len(api.at) == 16
+    bench.heartbeats.restore(bench.heartbeats.silent.copy())
+    await bench.clock.advance(60)
+    assert len(api.at) == 16
+    assert len(await bench.dying("g")) == 8
+    await bench.stop()
