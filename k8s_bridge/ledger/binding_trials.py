@@ -130,10 +130,11 @@ class BindingTrials:
         """Whether an answer is about these pods, and where others would go for them, these nodes.
 
         A gang that starts takes the answer about other nodes: its webhook may be slower than plans
-        change, and would be asked for ever.
+        change, and would be asked for ever. A plugin may have got just those nodes ready.
         """
         late = self.clock.monotonic() - trial.ended > TRIAL_VALID_SECONDS
-        same = trial.places == places if ask else _pods(trial.places) == _pods(places)
+        exact = ask or (self.plugins is not None and self.plugins.may_refuse)
+        same = trial.places == places if exact else _pods(trial.places) == _pods(places)
         return same and not (trial.used or trial.silent or late)
 
     async def _wait(self, task: asyncio.Task[None], seconds: float) -> None:

@@ -16,6 +16,7 @@ from tests.mutants.kept_places import KEPT_PLACES
 from tests.mutants.mutant import Mutant
 from tests.mutants.needless import NEEDLESS
 from tests.mutants.overlap import OVERLAP
+from tests.mutants.plugin_calls import PLUGIN_CALLS
 from tests.mutants.preferences import PREFERENCES
 from tests.mutants.proofs import PROOFS
 from tests.mutants.refused_evictions import REFUSED_EVICTIONS
@@ -326,6 +327,7 @@ MUTANTS = (
     *HARM,
     *KEPT_PLACES,
     *NEEDLESS,
+    *PLUGIN_CALLS,
     *OVERLAP,
     *PREFERENCES,
     *PROOFS,

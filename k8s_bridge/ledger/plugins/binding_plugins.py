@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from fourleaf.k8s_bridge.ledger.plugins.thread_calls import ThreadCalls
+from fourleaf.k8s_bridge.ledger.plugins.thread_calls import NoThread, ThreadCalls
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.runtime.api_text import clipped
 from fourleaf.k8s_bridge.runtime.clock import Clock
@@ -75,6 +75,8 @@ class BindingPlugins:
             said = await self._calls.call(gang.namespace, partial(_answer, step, binding))
         except TimeoutError:
             said = f"has not answered within {ANSWER_SECONDS:g} s"
+        except NoThread as error:
+            said = f"could not be asked: {error}"
         return said and f"binding plugin {name}: {clipped(said.strip(), _WORDS_BYTES)}"
 
 
@@ -86,8 +88,16 @@ def _answer(step: Step, binding: GangBinding) -> str:
     """What a step says, whatever happens in it: not even `SystemExit` ends more than the step."""
     try:
         said = step(binding)
+        if said is None or isinstance(said, str):
+            return said or ""
+        return f"gave {shown(said)}; a text, or None, is an answer"
     except BaseException as wrong:  # noqa: BLE001 - it is told
-        return f"raised {type(wrong).__name__}: {wrong}"
-    if said is None or isinstance(said, str):
-        return said or ""
-    return f"gave {shown(said)}; a text, or None, is an answer"
+        return f"raised {_described(wrong)}"
+
+
+def _described(wrong: BaseException) -> str:
+    name = type(wrong).__name__
+    try:
+        return f"{name}: {wrong}"
+    except BaseException:  # noqa: BLE001 - its text is code of the plugin's, too
+        return name
