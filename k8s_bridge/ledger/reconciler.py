@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import structlog
 
@@ -40,6 +40,9 @@ ROLLBACK_WAIT_LIMIT_SECONDS = 60.0
 
 ROLLBACK_PATIENCE_SECONDS = 1.0
 """Seconds for which all else waits until members are let go; what takes longer goes on beside."""
+
+RECORD_PATIENCE_SECONDS = 1.0
+"""Seconds for which it waits for records that are tidied up; what takes longer goes on beside."""
 
 
 class CommitObserver(Protocol):
@@ -130,14 +133,19 @@ class Reconciler:
                     pass
         if returning:
             await patiently(returning, self.clock.sleep(ROLLBACK_PATIENCE_SECONDS))
-        if over:
-            await together(self._delete(name) for name in over)
-        if tidy and untidy:
-            await self.tidy(untidy)
+        await self._beside(self._delete(name) for name in over)
+        if tidy:
+            await self._beside(self._tidy(name) for name in sorted(untidy))
 
-    async def tidy(self, names: Iterable[str]) -> None:
-        """Write these pages as they should be, each once, where that differs."""
-        await together(self._tidy(name) for name in sorted(names))
+    async def _beside(self, writes: Iterable[Coroutine[Any, Any, None]]) -> None:
+        """Write, each by itself: one record that is long in writing holds up nothing else."""
+        tasks = [self.start(write) for write in writes]
+        if tasks:
+            await patiently(tasks, self.clock.sleep(RECORD_PATIENCE_SECONDS))
+        for task in tasks:
+            if task.done():
+                # Raises what has ended it.
+                await task
 
     async def sweep(self) -> None:
         """Take up gang leases that this ledger does not know, and look at sealed records again.
@@ -171,8 +179,8 @@ class Reconciler:
         if not pages and not leases:
             return
         batch = pages[:CONVERT_BATCH_RECORDS]
-        await together(self._convert_page(page_name(one.leaf, one.part)) for one in batch)
-        await together(self._convert_lease(one.name) for one in leases)
+        await self._beside(self._convert_page(page_name(one.leaf, one.part)) for one in batch)
+        await self._beside(self._convert_lease(one.name) for one in leases)
 
     async def _convert_page(self, name: str) -> None:
         if self.ledger.writing.holds(name):
@@ -183,6 +191,8 @@ class Reconciler:
                 await self._put(page)
 
     async def _convert_lease(self, name: str) -> None:
+        if self.ledger.writing.holds(name):
+            return
         async with self.ledger.writing.of([name]):
             lease = self.ledger.lease(name)
             if lease is None or lease.phase is Phase.PREPARED:
@@ -324,7 +334,7 @@ class Reconciler:
     async def _delete(self, name: str) -> None:
         """Delete the gang lease of a commit, if that is still what is to be done for it."""
         found = self.ledger.commit(name)
-        if found is None or found.lease is None:
+        if found is None or found.lease is None or self.ledger.writing.holds(found.lease.name):
             return
         async with self.ledger.writing.of([found.lease.name]):
             commit = self.ledger.commit(name)

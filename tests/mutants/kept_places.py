@@ -11,6 +11,7 @@ VOLUMES = "tests/k8s_bridge/scheduling/test_volumes.py"
 ROOM = "tests/k8s_bridge/relocation/test_record_room.py"
 LOST = "tests/k8s_bridge/relocation/test_lost_ends.py"
 REPAIR = "tests/k8s_bridge/relocation/test_repair.py"
+KEPT_ROOM = "tests/k8s_bridge/relocation/test_kept_room.py"
 LATE = "tests/k8s_bridge/relocation/test_late_members.py"
 RESERVATION = "tests/k8s_bridge/relocation/test_reservation.py"
 
@@ -38,6 +39,22 @@ KEPT_PLACES = (
         '        return OVER_SHARE if is_over else ""\n',
         '        return ""\n',
         f"{RESERVATION}::test_room_beyond_the_share_is_kept_for_a_while[False]",
+    ),
+    Mutant(
+        "shares as they are now",
+        "a namespace whose quota was nothing for a minute never has a place kept for it again",
+        "k8s_bridge/relocation/tenants/kept_room.py",
+        "self._shares = _shares(self._sharers, view)",
+        "self._shares = _shares(self._sharers, view) | self._shares",
+        f"{KEPT_ROOM}::test_a_quota_that_was_nothing_for_a_while_is_the_share_again",
+    ),
+    Mutant(
+        "nothing of namespaces that keep no room",
+        "something is kept of each namespace that ever had a place kept",
+        "k8s_bridge/relocation/tenants/kept_room.py",
+        " if over or n in idle}",
+        "}",
+        f"{KEPT_ROOM}::test_nothing_is_kept_of_namespaces_that_keep_nothing",
     ),
     Mutant(
         "shares without what maps name",

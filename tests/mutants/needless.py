@@ -19,7 +19,7 @@ NEEDLESS = (
         "dry runs of other nodes",
         "what the API says of one node counts for another, where it refuses the gang",
         "k8s_bridge/ledger/binding_trials.py",
-        "same = trial.places == places if ask else _pods(trial.places) == _pods(places)",
+        "same = trial.places == places if exact else _pods(trial.places) == _pods(places)",
         "same = _pods(trial.places) == _pods(places)",
         f"{NEEDLESS_TESTS}::test_an_answer_about_other_nodes_is_none",
     ),

@@ -107,4 +107,13 @@ OVERLAP = (
         "            if report.outcome is None:",
         f"{CYCLES}::test_the_next_batch_does_not_wait_for_slow_records",
     ),
+    Mutant(
+        "pages are cleared beside all else",
+        "one page that is long in writing leaves a gang half bound that the API has refused",
+        "k8s_bridge/ledger/reconciler.py",
+        "            await patiently(tasks, self.clock.sleep(RECORD_PATIENCE_SECONDS))\n",
+        "            await asyncio.wait(tasks)\n",
+        "tests/k8s_bridge/scheduling/test_slow_writes.py"
+        "::test_a_page_that_is_long_in_clearing_holds_up_no_rollback",
+    ),
 )

@@ -57,6 +57,8 @@ class KeptRoom:
     clock: Clock
     _excess: dict[str, float] = field(default_factory=dict)
     """Namespace -> GPU-seconds that it has kept idle beyond its share, and not paid back."""
+    _sharers: dict[str, int] = field(default_factory=dict)
+    """Of these -> how many namespaces shared all GPUs when it last kept room."""
     _shares: dict[str, float] = field(default_factory=dict)
     _unused: dict[str, _Unused] = field(default_factory=dict)
     _free_since: dict[GangKey, float] = field(default_factory=dict)
@@ -72,10 +74,14 @@ class KeptRoom:
         self._free_since = {gang: self._free_since.get(gang, now) for gang in free}
         kept = [one for one in view.open if one.purpose is Purpose.RESERVATION]
         idle = _idle(kept, view)
-        self._shares |= _shares(kept, waiting, view)
-        for name in idle.keys() | self._excess.keys():
-            more = idle[name] * min(since, LOOK_LIMIT_SECONDS) - self._shares[name] * since
+        self._sharers |= _sharers(kept, waiting)
+        # As they are now: a quota, or nodes, that were away for a while must not count for ever.
+        self._shares = _shares(self._sharers, view)
+        for name, share in self._shares.items():
+            more = idle[name] * min(since, LOOK_LIMIT_SECONDS) - share * since
             self._excess[name] = max(0.0, self._excess.get(name, 0.0) + more)
+        self._excess = {n: over for n, over in self._excess.items() if over or n in idle}
+        self._sharers = {name: self._sharers[name] for name in self._excess}
 
     def why_over(self, one: Relocation, seconds: float, moment: float) -> str:
         """Why a reservation is to end at this `moment`, since the epoch, "" where it is not."""
@@ -132,13 +138,21 @@ def _idle(kept: Collection[Relocation], view: ClusterView) -> Mapping[str, int]:
     return found
 
 
-def _shares(
-    kept: Iterable[Relocation], waiting: Iterable[Gang], view: ClusterView
-) -> dict[str, float]:
-    """Namespace that keeps room -> the GPUs that it may always keep."""
+def _sharers(kept: Iterable[Relocation], waiting: Iterable[Gang]) -> dict[str, int]:
+    """Namespace that keeps room -> how many have gangs that wait at that priority, with itself."""
     rivals: dict[int, set[str]] = {}
     for gang in waiting:
         rivals.setdefault(gang.priority, set()).add(gang.key.namespace)
+    return {
+        one.gang.namespace: len(rivals.get(one.priority, set()) | {one.gang.namespace})
+        for one in kept
+    }
+
+
+def _shares(sharers: Mapping[str, int], view: ClusterView) -> dict[str, float]:
+    """Namespace -> the GPUs that it may always keep."""
+    if not sharers:
+        return {}
     spec = view.cache.config.spec
     # What maps alone name may be any number, and is open to no other pods.
     gpus = sum(
@@ -146,10 +160,8 @@ def _shares(
         for node in view.reading.snapshot.fabric.nodes.values()
         if node.labels.get(GPU_SOURCE_LABEL) != OF_DEVICE_MAPS
     )
-    found = {}
-    for one in kept:
-        name = one.gang.namespace
-        quota = spec.namespace(name).gpu_quota
-        others = rivals.get(one.priority, set()) | {name}
-        found[name] = float(gpus) / len(others) if quota is None else float(quota)
-    return found
+    quotas = {name: spec.namespace(name).gpu_quota for name in sharers}
+    return {
+        name: float(gpus) / sharers[name] if quota is None else float(quota)
+        for name, quota in quotas.items()
+    }

@@ -11,6 +11,7 @@ from fourleaf.k8s_bridge.cluster.errors import Conflict, Refused
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import LEAF, gang, nodes, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
 from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP
 from tests.k8s_bridge.relocation.bench import TEAM, Bench, leaf_of
@@ -186,3 +187,27 @@ async def test_the_next_batch_does_not_wait_for_slow_records(bench: Bench) -> No
     await submit(bench.cluster, TEAM, [*gang("a", 4), *gang("b", 4), *gang("c", 4)])
     await bench.clock.advance(WRITE_SECONDS + 1)
     assert (await leaves(bench)).keys() == {"a", "b", "c"}
+
+
+async def test_a_page_that_is_long_in_clearing_holds_up_no_rollback(bench: Bench) -> None:
+    """The page of pods that are gone is slow. A gang in another leaf goes back meanwhile."""
+
+    def within(leaf: str, name: str) -> list[Body]:
+        bodies = gang(name, 4)
+        for body in bodies:
+            body["spec"]["nodeSelector"] = {LEAF: leaf}
+        return bodies
+
+    api = OnePage(bench.clock)
+    await bench.start(answers=api)
+    await submit(bench.cluster, TEAM, within("leaf-0-0", "ends"))
+    await bench.clock.advance(3)
+    api.slow, api.denied = "leaf-0-0", "bad-0"
+    for number in range(4):
+        await bench.cluster.delete(PODS, Target(TEAM, f"ends-{number}"))
+    await bench.clock.advance(2)
+    await submit(bench.cluster, TEAM, within("leaf-0-1", "bad"))
+    await bench.clock.advance(1.5)
+    await submit(bench.cluster, TEAM, within("leaf-0-1", "next"))
+    await bench.clock.advance(3.5)
+    assert await leaves(bench) == {"next": {1}}
