@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
 
+FREED = "tests/k8s_bridge/scheduling/test_freed_room.py"
 ASIDE = "tests/k8s_bridge/scheduling/test_set_aside.py"
 BOUNDS = "tests/k8s_bridge/scheduling/test_aside_bounds.py"
 CHANGE = "tests/k8s_bridge/scheduling/test_neighbours_that_change.py"
@@ -174,6 +175,22 @@ STARVATION = (
         " or len(self._hopeless) > MOST_KINDS:",
         ":",
         f"{BOUNDS}::test_so_many_kinds_are_remembered_as_hopeless",
+    ),
+    Mutant(
+        "who may use other nodes by now is asked",
+        "a gang waits beside a free node that a pod of others kept it from, and has left",
+        "k8s_bridge/scheduling/set_aside.py",
+        "                    self._owed.setdefault(number, None)\n",
+        "                    pass\n",
+        f"{FREED}::test_who_may_use_other_nodes_by_now_is_asked",
+    ),
+    Mutant(
+        "who is behind others is known by what it is now",
+        "a node idles: who was to have it is gone, and the next one was read anew meanwhile",
+        "k8s_bridge/scheduling/set_aside.py",
+        "        behind = (now.get(number, number) for number in self._behind)\n",
+        "        behind = iter(self._behind)\n",
+        f"{FREED}::test_who_is_behind_stays_so_where_others_change_what_it_prefers",
     ),
 )
 """Each was seen to happen before there was the safeguard, or to go unnoticed without it."""

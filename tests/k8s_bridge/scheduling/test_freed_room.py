@@ -11,6 +11,12 @@ import pytest
 from fourleaf.k8s_bridge.scheduling.set_aside import SetAside
 from fourleaf.model.extensions import NO_EXTENSIONS
 from fourleaf.model.gang import Gang, TopologyPolicy
+from fourleaf.model.node_constraint import (
+    NODE_NAME_FIELD,
+    NodeConstraint,
+    Operator,
+    Requirement,
+)
 from fourleaf.model.plan import Plan, Waiting
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import RunningPod, Snapshot
@@ -203,3 +209,27 @@ def test_a_quota_is_there_again_where_what_was_planned_never_ran() -> None:
     assert desk.told["g1"].reason.kind is ReasonKind.QUOTA_EXCEEDED
     desk.ends(*world.fabric.nodes)
     assert desk.cycle() == "g1"
+
+
+def test_who_is_behind_stays_so_where_others_change_what_it_prefers() -> None:
+    """What was planned does not start, and goes: the next one is asked, read anew meanwhile."""
+    desk = full(*(replace(small.gang(f"g{i}", 1), created=float(i)) for i in range(3)))
+    desk.ends("b3")
+    assert desk.cycle(takes=False) == "g0"
+    desk.goes("g0")
+    desk.world = desk.world.with_gangs(tuple(map(replace, desk.world.gangs)))
+    assert desk.cycle() == "g1"
+
+
+def test_who_may_use_other_nodes_by_now_is_asked() -> None:
+    """A pod of others kept it from leaf `b`, where a node is free, and has gone."""
+    gang = small.gang("g", 1)
+    (role,) = gang.roles
+    a0 = Requirement(NODE_NAME_FIELD, Operator.IN, ("a0",), is_field=True)
+    apart = NodeConstraint(affinity=((a0,),))
+    kept = replace(gang, roles=(replace(role, constraint=apart),))
+    desk = full(kept)
+    desk.ends("b0")
+    assert desk.cycle() == ""
+    desk.world = desk.world.with_gangs((gang,))
+    assert desk.cycle() == "g"
