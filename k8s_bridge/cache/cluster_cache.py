@@ -328,7 +328,7 @@ class ClusterCache:
 
     def not_placed(self, waiting: Iterable[Waiting]) -> None:
         """A plan found no place for these gangs; those that wait for one of them may go ahead."""
-        self._note(self._reader.not_placed(waiting))
+        self._note(self._reader.not_placed(waiting, self._clock.wall()))
 
     def reading(self) -> LiveReading:
         """What there is to plan, now."""

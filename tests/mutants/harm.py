@@ -319,12 +319,20 @@ HARM = (
     ),
     Mutant(
         "turns of those that fit nowhere",
-        "a pod of one tenant that can never be placed keeps all gangs of all others waiting",
+        "a pod that can never be placed keeps all others of its namespace waiting",
         "model/readers/gangs/turns.py",
         "        self._failed.update(turns)\n",
         "",
+        "tests/k8s_bridge/scheduling/test_turns.py::test_a_pod_that_fits_nowhere_stops_nobody[ml]",
+    ),
+    Mutant(
+        "turns of namespaces",
+        "gangs of one tenant of which none can be placed keep those of all others waiting",
+        "model/readers/gangs/turns.py",
+        "        self._yields |= dict.fromkeys(yielding, now + YIELD_SECONDS)\n",
+        "",
         "tests/k8s_bridge/scheduling/test_turns.py"
-        "::test_a_pod_of_another_tenant_that_fits_nowhere_stops_nobody",
+        "::test_many_of_another_tenant_that_fit_nowhere_stop_nobody[high]",
     ),
     Mutant(
         "one turn for those that are alike",

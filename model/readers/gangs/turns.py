@@ -14,7 +14,11 @@ from fourleaf.model.reasons.kinds import ReasonKind
 MOST_ROUNDS = 8
 """How often others are let go ahead before something else has to change."""
 
-Order: TypeAlias = tuple[bool, int, int, float, str, str]
+YIELD_SECONDS = 60.0
+"""Seconds for which the gangs of a namespace come after those of others, once one of them has kept
+gangs of others waiting and found no place."""
+
+Order: TypeAlias = tuple[float, bool, int, int, float, str, str]
 
 
 _OF_THE_KIND = frozenset(
@@ -40,11 +44,19 @@ class Turns:
     So no gang that cannot start keeps others waiting. Once something else has changed, it has its
     turn again; of those of one priority, who was not placed longest ago comes first then. Those of
     its kind find no place either: they are not tried, and go on waiting for the same gang.
+
+    A tenant may have any number of gangs of which no two are of a kind, and of a priority above all
+    others. So one of them that finds no place while gangs of other namespaces wait for it costs all
+    of its namespace the turn, whatever changes meanwhile.
     """
 
     def __init__(self) -> None:
         self._ahead: dict[GangKey, tuple[_Turn, bool]] = {}
         """Those that others wait for: their turns, and whether any of these is of another kind."""
+        self._for_others: set[GangKey] = set()
+        """Those that gangs of other namespaces wait for."""
+        self._yields: dict[str, float] = {}
+        """Namespace -> until when it comes after others, in seconds since the epoch."""
         self._failed: set[_Turn] = set()
         self._since: dict[_Turn, int] = {}
         self._rounds = 0
@@ -53,16 +65,19 @@ class Turns:
     def begin(self) -> None:
         """All gangs are put into order anew."""
         self._ahead = {}
+        self._for_others = set()
 
     def order(self, draft: Draft) -> Order:
         """The place of a gang, the first one smallest."""
         gang, failed, since = draft.gang, False, 0
+        yields = self._yields.get(gang.key.namespace, 0.0)
         if self._since:
             turns = gang.key, _turn_of(draft)
             failed = not self._failed.isdisjoint(turns)
             since = max(self._since.get(turn, 0) for turn in turns)
         # Its names by themselves: thousands are compared, most of them of one second.
-        return (failed, -gang.priority, since, gang.created, gang.key.namespace, gang.key.name)
+        rank = (yields, failed, -gang.priority, since)
+        return (*rank, gang.created, gang.key.namespace, gang.key.name)
 
     def goes_ahead(self, first: Draft, behind: Draft) -> None:
         """One gang waits for another."""
@@ -70,30 +85,37 @@ class Turns:
         of_another = first.kind is None or first.kind != behind.kind
         if of_another or key not in self._ahead:
             self._ahead[key] = turn, of_another
+        if key.namespace != behind.gang.key.namespace:
+            self._for_others.add(key)
 
-    def not_placed(self, waiting: Iterable[Waiting]) -> bool:
+    def not_placed(self, waiting: Iterable[Waiting], now: float) -> bool:
         """A plan found no place for these gangs; whether the order is another one now."""
         if not self._ahead or self._rounds >= MOST_ROUNDS:
             return False
         new: dict[_Turn, None] = {}
+        yielding: set[str] = set()
         for one in waiting:
             turn, of_another = self._ahead.get(one.gang, (None, False))
             if turn is not None and one.reason.kind not in _OF_THE_KIND:
                 new[one.gang] = None
             elif turn is not None and of_another:
                 new[turn] = None
+            if one.gang in self._for_others:
+                yielding.add(one.gang.namespace)
         turns = [turn for turn in new if turn not in self._failed]
-        if not turns:
+        if not turns and not yielding:
             return False
         self._rounds += 1
+        self._yields |= dict.fromkeys(yielding, now + YIELD_SECONDS)
         for turn in turns:
             self._count += 1
             self._since[turn] = self._count
         self._failed.update(turns)
         return True
 
-    def something_changed(self, there: Iterable[Draft]) -> None:
+    def something_changed(self, there: Iterable[Draft], now: float) -> None:
         """What kept a gang from its place may be gone; those that are `there` have their turns."""
+        self._yields = {name: until for name, until in self._yields.items() if until > now}
         self._failed.clear()
         self._rounds = 0
         if self._since:

@@ -238,7 +238,7 @@ class LiveReader:
         self._take_in(now)
         self._renew()
         if last is None or self._is_outdated or last.snapshot.config is not self._config:
-            self._beside.turns.something_changed(self._waiting.in_order)
+            self._beside.turns.something_changed(self._waiting.in_order, now)
             reading = self._compose(now, self._others_run)
         elif self._turns_changed:
             reading = self._compose(now, False)
@@ -272,9 +272,9 @@ class LiveReader:
         self._waiting.renew(draft for one in renewed for draft in drafted.get(one, ()))
         renewed.clear()
 
-    def not_placed(self, waiting: Iterable[Waiting]) -> bool:
+    def not_placed(self, waiting: Iterable[Waiting], now: float) -> bool:
         """A plan found no place for these gangs; whether others may go ahead of one of them now."""
-        changed = self._beside.turns.not_placed(waiting)
+        changed = self._beside.turns.not_placed(waiting, now)
         self._turns_changed = self._turns_changed or changed
         return changed
 

@@ -57,20 +57,42 @@ async def test_a_replica_that_fits_nowhere_lets_the_next_go_first(bench: Bench) 
     assert len(set(places.values())) == 2
 
 
-async def test_a_pod_of_another_tenant_that_fits_nowhere_stops_nobody(bench: Bench) -> None:
+@pytest.mark.parametrize("space", ["evil", TEAM])
+async def test_a_pod_that_fits_nowhere_stops_nobody(bench: Bench, space: str) -> None:
     """It repels all pods of all namespaces, comes first by priority, and fits no node."""
     await bench.start()
     await add_namespace(bench.cluster, "evil")
     evil = repelling("evil", 99, {}, namespaceSelector={})
     await bench.cluster.create(PRIORITY_CLASSES, "", {"metadata": {"name": "high"}, "value": 1000})
     evil["spec"]["priorityClassName"] = "high"
-    await submit(bench.cluster, "evil", [evil])
+    await submit(bench.cluster, space, [evil])
     await bench.clock.advance(3)
     for number in range(2):
         await submit(bench.cluster, TEAM, gang(f"g{number}", 2))
     await bench.clock.advance(5)
     assert {name[:2] for name in await bench.places()} == {"g0", "g1"}
     assert len(await bench.places()) == 4
+
+
+@pytest.mark.parametrize("priority", ["", "high"])
+async def test_many_of_another_tenant_that_fit_nowhere_stop_nobody(
+    bench: Bench, priority: str
+) -> None:
+    """Of forty no two are alike, and pods of theirs come all the time: all has changed again."""
+    await bench.start()
+    await add_namespace(bench.cluster, "evil")
+    await bench.cluster.create(PRIORITY_CLASSES, "", {"metadata": {"name": "high"}, "value": 1000})
+    many = [repelling(f"evil-{i}", 99 + i, {}, namespaceSelector={}) for i in range(40)]
+    for body in many if priority else ():
+        body["spec"]["priorityClassName"] = priority
+    await submit(bench.cluster, "evil", many)
+    await bench.clock.advance(3)
+    for number in range(2):
+        await submit(bench.cluster, TEAM, gang(f"g{number}", 2))
+    for number in range(20):
+        await submit(bench.cluster, "evil", [pod(f"new-{number}", 99)])
+        await bench.clock.advance(0.5)
+    assert {name[:2] for name in await bench.places()} == {"g0", "g1"}
 
 
 @pytest.mark.parametrize(("differ", "least", "most"), [(1, 2, MOST_ROUNDS + 3), (0, 1, 1)])

@@ -29,4 +29,4 @@ def test_only_gangs_of_another_kind_go_ahead(behind: str, is_another_order: bool
     turns, first = Turns(), draft("first", "same")
     turns.goes_ahead(first, draft("behind", behind))
     waits = Waiting(first.gang.key, Reason(ReasonKind.NO_FREE_CAPACITY))
-    assert turns.not_placed([waits]) is is_another_order
+    assert turns.not_placed([waits], 0.0) is is_another_order
