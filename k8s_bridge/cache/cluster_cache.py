@@ -336,6 +336,9 @@ class ClusterCache:
         reading = self._reader.reading(now)
         if self._reader.date_anew(now):
             reading = self._reader.reading(now)
+        if self._reader.is_behind:
+            # What is left is read in a while, though nothing else changes by then.
+            self.changed.set()
         # Also what is no Node says which nodes there are: inventories and device maps.
         if reading.snapshot.fabric is not self._fabric:
             self._fabric = reading.snapshot.fabric

@@ -326,6 +326,24 @@ HARM = (
         "tests/k8s_bridge/scheduling/test_turns.py::test_a_pod_that_fits_nowhere_stops_nobody[ml]",
     ),
     Mutant(
+        "an allowance of readings",
+        "a tenant that writes one object again and again keeps the event loop busy",
+        "model/readers/live/pod_cache.py",
+        "            while refs and self._allowance.has(namespace):\n",
+        "            while refs:\n",
+        "tests/model/readers/live/test_read_allowance.py"
+        "::test_who_changes_all_the_time_is_read_again_now_and_then",
+    ),
+    Mutant(
+        "what frees room is read at once",
+        "a pod that ended counts until its namespace may be read again",
+        "model/readers/live/pod_cache.py",
+        "        urgent = {one for one in self.urgent if one[0] not in able}\n",
+        "        urgent = set[Identity]()\n",
+        "tests/model/readers/live/test_read_allowance.py"
+        "::test_what_frees_room_or_takes_it_is_read_at_once",
+    ),
+    Mutant(
         "turns of namespaces",
         "gangs of one tenant of which none can be placed keep those of all others waiting",
         "model/readers/gangs/turns.py",

@@ -55,6 +55,11 @@ class GangNames:
             del self._sharing[namespace, name]
         return [(namespace, one, name) for one in left]
 
+    def sharing(self, identity: Identity) -> list[Identity]:
+        """The gangs of that name in that namespace, of whichever dialect."""
+        namespace, _, name = identity
+        return [(namespace, one, name) for one in self._sharing.get((namespace, name), ())]
+
     def key_of(self, identity: Identity) -> GangKey:
         """The key of a gang that was taken in."""
         namespace, dialect, name = identity

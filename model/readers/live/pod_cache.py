@@ -16,6 +16,7 @@ from fourleaf.model.readers.live.object_cache import (
     ObjectView,
     what_counts,
 )
+from fourleaf.model.readers.live.read_allowance import ReadAllowance
 from fourleaf.model.readers.objects.dra_kinds import CLAIM
 from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.objects.owners import OwnerRef, Owners
@@ -69,12 +70,18 @@ class PodCache:
     """All pods. `dirty` are the gangs that must be read again, `names` those of all gangs.
 
     `renewed` are those of which something is new that no plan depends on, such as a pod's version.
+    `urgent` are those among the dirty that are read at once, whatever their namespace has had read.
     """
 
     def __init__(self, bodies: ObjectCache) -> None:
         self.dirty: set[Identity] = set()
         self.names = GangNames()
         self.renewed: set[Identity] = set()
+        self.urgent: set[Identity] = set()
+        self._allowance = ReadAllowance()
+        self._put_off: dict[str, dict[OwnerRef | None, None]] = {}
+        """Namespace -> what has changed there that pods depend on; None for all of its pods."""
+        self._urgent_pods: set[Address] = set()
         self._bodies = bodies
         self._pods: dict[Address, Known] = {}
         self._by_uid: dict[str, Address] = {}
@@ -108,17 +115,40 @@ class PodCache:
 
     def read_all_anew(self) -> None:
         """Mark all gangs, and forget how their pods were read."""
-        self.dirty.update(self._members)
+        self.urge(self._members)
         for known in self._pods.values():
             known.pod = None
 
     def read_anew(self, namespace: str) -> None:
         """Mark the gangs of one namespace, and forget how their pods were read."""
-        for identity, members in self._members.items():
-            if identity[0] == namespace:
-                self.dirty.add(identity)
-                for at in members:
-                    self._pods[at].pod = None
+        self._put_off.setdefault(namespace, {})[None] = None
+
+    def urge(self, identities: Iterable[Identity]) -> None:
+        """Mark these gangs, to be read at once."""
+        some = set(identities)
+        self.dirty |= some
+        self.urgent |= some
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether something that has changed is not read yet."""
+        return bool(self._put_off or self.dirty)
+
+    def due(self) -> set[Identity]:
+        """Take the gangs that are to be read now; the others stay `dirty`.
+
+        All of a namespace or none, but for the urgent ones: two of them may have changed names.
+        """
+        spaces = {identity[0] for identity in self.dirty}
+        able = {name for name in spaces if self._allowance.has(name)}
+        urgent = {one for one in self.urgent if one[0] not in able}
+        urgent |= {other for one in urgent for other in self.names.sharing(one)}
+        found = {one for one in self.dirty if one[0] in able or one in urgent}
+        for identity in found - self.urgent:
+            self._allowance.charge(identity[0], len(self.members(identity)))
+        self.dirty -= found
+        self.urgent.clear()
+        return found
 
     def members(self, identity: Identity) -> Collection[Address]:
         """The pods of a gang, none where there is no such gang."""
@@ -134,9 +164,13 @@ class PodCache:
 
     def put(self, at: Address, body: Body) -> bool:
         """Take a pod as it is now; whether that says anything new."""
+        known = self._pods.get(at)
+        if _holds(body) or (known is not None and _holds(known.body)):
+            before = None if known is None else _holds(known.body)
+            if before != _holds(body):
+                self._urgent_pods.add(at)
         uid = body["metadata"].get("uid")
         uid = uid if isinstance(uid, str) else ""
-        known = self._pods.get(at)
         spec = body.get("spec")
         if isinstance(spec, dict) and spec.get("nodeName"):
             self._assumed.pop(uid, None)
@@ -165,7 +199,10 @@ class PodCache:
             return False
         self._forget_uid(known.uid)
         self._stale.discard(at)
+        self._urgent_pods.discard(at)
         self._watch(at, known, ())
+        if known.identity is not None and (known.pod is None or known.pod.node):
+            self.urgent.add(known.identity)
         self._leave(at, known)
         return True
 
@@ -180,11 +217,13 @@ class PodCache:
             return
         self._assumed[uid] = assumption
         self._stale.add(at)
+        self._urgent_pods.add(at)
 
     def release(self, uid: str) -> None:
         """Let a pod count as what its body says again."""
         if self._assumed.pop(uid, None) is not None:
             self._stale.add(self._by_uid[uid])
+            self._urgent_pods.add(self._by_uid[uid])
 
     def opened(self, at: Address, now: float) -> None:
         """A pod, or its gang, has held itself back until now."""
@@ -195,10 +234,12 @@ class PodCache:
 
     def owner_changed(self, at: Address, ref: OwnerRef) -> None:
         """An owner or a ResourceClaim came, went or says something new."""
-        self._stale |= self._dependents.get((at[0], ref), set())
+        if (at[0], ref) in self._dependents:
+            self._put_off.setdefault(at[0], {})[ref] = None
 
-    def settle(self) -> None:
+    def settle(self, now: float) -> None:
         """Find the gangs of all pods that changed, and mark those gangs."""
+        self._take_put_off(now)
         owners = self.owners_in(ObjectView(self._bodies, Report()))
         for at in self._stale:
             known = self._pods[at]
@@ -211,7 +252,34 @@ class PodCache:
                 self._leave(at, known)
                 self._join(at, known, identity)
             self.dirty.add(identity)
+            if at in self._urgent_pods:
+                self.urgent.add(identity)
         self._stale.clear()
+        self._urgent_pods.clear()
+
+    def _take_put_off(self, now: float) -> None:
+        """Let what has changed be read again, as far as its namespace may have it."""
+        self._allowance.settle(now)
+        for namespace, refs in list(self._put_off.items()):
+            while refs and self._allowance.has(namespace):
+                ref, _ = refs.popitem()
+                self._allowance.charge(namespace, self._read_again(namespace, ref))
+            if not refs:
+                del self._put_off[namespace]
+
+    def _read_again(self, namespace: str, ref: OwnerRef | None) -> int:
+        """Mark the pods that depend on `ref`, or all of a namespace; how many they are."""
+        if ref is not None:
+            some = self._dependents.get((namespace, ref), set())
+            self._stale |= some
+            return len(some)
+        count = 0
+        for identity in [one for one in self._members if one[0] == namespace]:
+            self.dirty.add(identity)
+            for at in self._members[identity]:
+                self._pods[at].pod = None
+                count += 1
+        return count
 
     def read(self, at: Address, report: Report, owners: Owners) -> Pod:
         """The pod as it counts now."""
@@ -269,3 +337,13 @@ class PodCache:
             if not spaces:
                 del self._spaces[identity[1:]]
             self.dirty.update(self.names.drop(identity))
+
+
+def _holds(body: Body) -> tuple[object, ...]:
+    """What decides which room a pod holds: its node, and whether it has ended; empty for none."""
+    spec, status = body.get("spec"), body.get("status")
+    node = spec.get("nodeName") if isinstance(spec, dict) else None
+    if not node:
+        return ()
+    phase = status.get("phase") if isinstance(status, dict) else None
+    return node, str(phase), body["metadata"].get("deletionTimestamp") is None

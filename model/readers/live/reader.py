@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 
 from fourleaf.model.config.owner_kinds import DEFAULT_OWNER_KINDS, merged
@@ -227,6 +227,11 @@ class LiveReader:
         with without_collection():
             return self._settled(now)
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether something that has changed is left to a later reading."""
+        return self._table.is_behind
+
     def arrivals(self, now: float) -> int:
         """How often gangs have become fit to be planned, up to `now`; see `LiveReading`."""
         with without_collection():
@@ -255,14 +260,15 @@ class LiveReader:
         table = self._table
         if now != self._taken_in_at:
             self._taken_in_at = now
-            table.dirty.update(self._standing.undated)
+            table.urge(self._standing.undated)
         changed = self._settle_ground()
         changed = any([changed, self._settle_priorities(), self._settle_claims()])
         changed = changed or self._standing.attached.changed
-        table.settle()
-        self._is_outdated = self._is_outdated or changed or bool(table.dirty)
-        while table.dirty:
-            self._others_run = self._read_gangs(now) or self._others_run
+        table.settle(now)
+        self._is_outdated = self._is_outdated or changed
+        while due := table.due():
+            self._is_outdated = True
+            self._others_run = self._read_gangs(due, now) or self._others_run
             # Maps may give nodes devices, and so change the fabric that gangs are read against.
             self._is_outdated = self._settle_mapped() or self._is_outdated
 
@@ -282,7 +288,7 @@ class LiveReader:
         mixed = self._ground.mixed
         changed = self._ground.settle()
         if self._ground.mixed != mixed:
-            self._table.dirty.update(self._standing.drafted)
+            self._table.urge(self._standing.drafted)
         return changed
 
     def _settle_mapped(self) -> bool:
@@ -293,7 +299,7 @@ class LiveReader:
         mapped = self._standing.mapped
         if mapped.shifted:
             mapped.shifted = False
-            self._table.dirty.update(self._standing.sharing)
+            self._table.urge(self._standing.sharing)
         if not mapped.touched:
             return False
         for node in mapped.touched:
@@ -318,14 +324,12 @@ class LiveReader:
         self._table.read_all_anew()
         return True
 
-    def _read_gangs(self, now: float) -> bool:
-        """Read the gangs of which something changed; whether other pods run now."""
+    def _read_gangs(self, due: Set[Identity], now: float) -> bool:
+        """Read these gangs, of which something changed; whether other pods run now."""
         situation, drafted = self._situation(now), self._standing.drafted
-        dirty = self._table.dirty
-        before = [draft for one in dirty for draft in drafted.get(one, ())]
-        changed = self._standing.keep({one: self._read(one, situation) for one in dirty})
-        self._waiting.replace(before, [draft for one in dirty for draft in drafted.get(one, ())])
-        dirty.clear()
+        before = [draft for one in due for draft in drafted.get(one, ())]
+        changed = self._standing.keep({one: self._read(one, situation) for one in due})
+        self._waiting.replace(before, [draft for one in due for draft in drafted.get(one, ())])
         return changed
 
     def _situation(self, now: float) -> Situation:

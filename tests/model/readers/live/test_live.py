@@ -317,7 +317,7 @@ def test_nothing_is_kept_of_objects_that_are_gone() -> None:
     for body in bodies:
         version, metadata = body["apiVersion"].rpartition("/")[0], body["metadata"]
         assert made.remove(version, body["kind"], metadata.get("namespace", ""), metadata["name"])
-    made.reading(NOW)
+    made.reading(NOW + 60)
     gc.collect()
     assert [one() for one in kept] == [None] * len(bodies)
     assert sizes_of(made) == empty

@@ -1,0 +1,76 @@
+"""How much of one namespace is read again, however often a tenant has its objects change."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from fourleaf.model.gang import GangKey
+from fourleaf.model.readers.live import pod_cache, read_allowance
+from fourleaf.model.readers.objects.annotations import GANG, GANG_SIZE
+from tests.model.readers.live.test_live import NOW, reader, tell
+from tests.model.readers.made import Body, node, owned, owner, pod
+
+
+def replica_set(said: str) -> Body:
+    """Make an owner of pods, which says how long they run."""
+    body = owner("ReplicaSet", "apps/v1", "web")
+    body["metadata"]["annotations"] = {"topology.scheduler/expected-duration": said}
+    return body
+
+
+@pytest.fixture
+def allowance(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Let 20 pods of a namespace be read again a second; count what is read, by initials."""
+    monkeypatch.setattr(read_allowance, "READS_A_SECOND", 20.0)
+    monkeypatch.setattr(read_allowance, "MOST_READS", 20.0)
+    read, counts = pod_cache.read_pod, Counter[str]()
+    monkeypatch.setattr(
+        pod_cache, "read_pod", lambda *given: counts.update([given[1][:1]]) or read(*given)
+    )
+    return counts
+
+
+def test_who_changes_all_the_time_is_read_again_now_and_then(allowance: Counter[str]) -> None:
+    """Thirty pods of an owner that changes each 50 ms: of 200 changes, four are read in 10 s.
+
+    Each costs thirty pods and thirty gangs of one, which is what three seconds allow. Pods of
+    others are read in each reading, and what the owner said last is read in the end.
+    """
+    pods = [owned(pod(f"w-{i}"), "ReplicaSet", "web", "apps/v1") for i in range(30)]
+    made = reader(node(), replica_set("1s"), *pods)
+    made.reading(NOW)
+    allowance.clear()
+    for turn in range(200):
+        tell(made, replica_set(f"{turn + 2}s"))
+        tell(made, pod(f"other-{turn}", namespace="other"))
+        reading = made.reading(NOW + turn / 20)
+        assert GangKey("other", f"other-{turn}") in {one.key for one in reading.snapshot.gangs}
+    assert 2 * 30 <= allowance["w"] <= 4 * 60
+    assert made.is_behind
+    made.reading(NOW + 60)
+    last = made.reading(NOW + 63).snapshot
+    assert not made.is_behind
+    assert {one.duration for one in last.gangs if one.key.namespace == "ml"} == {201.0}
+
+
+@pytest.mark.usefixtures("allowance")
+def test_what_frees_room_or_takes_it_is_read_at_once() -> None:
+    """However far behind the readings of a namespace are."""
+    run, wait = pod("r", nodeName="n1", phase="Running"), pod("p")
+    some = {GANG: "g", GANG_SIZE: "1"}
+    many = [pod(f"m-{i}", 0, annotations=some) for i in range(99)]
+    made = reader(node(), run, wait, *many)
+    made.reading(NOW)
+    tell(made, pod("m-0", 0, annotations=some | {"x": "y"}))
+    made.reading(NOW)
+    assert made.is_behind
+    assert made.remove("", "Pod", "ml", "r")
+    assert not made.reading(NOW).snapshot.running
+    made.assume("uid-p", "n1")
+    assert [one.name for one in made.reading(NOW).snapshot.running] == ["p"]
+    made.release("uid-p")
+    assert not made.reading(NOW).snapshot.running
+    tell(made, pod("p", nodeName="n1"))
+    assert [one.name for one in made.reading(NOW).snapshot.running] == ["p"]
