@@ -344,6 +344,33 @@ HARM = (
         "::test_what_frees_room_or_takes_it_is_read_at_once",
     ),
     Mutant(
+        "who repels others pays for it",
+        "terms of one tenant about all pods have the gangs of others held for too many comparisons",
+        "model/readers/pods/neighbours.py",
+        "                        if owner == pod.namespace:\n",
+        "                        if True:\n",
+        "tests/model/readers/gangs/test_many_alike.py"
+        "::test_terms_of_others_are_none_of_a_namespaces_comparisons[runs]",
+    ),
+    Mutant(
+        "an end to terms about others",
+        "terms of running pods about all others are compared without end, on the event loop",
+        "model/readers/gangs/kept_apart.py",
+        "            if name != namespace and count - before[name] > self._most\n",
+        "            if False\n",
+        "tests/model/readers/gangs/test_many_alike.py"
+        "::test_who_repels_others_by_too_many_terms_repels_them_all",
+    ),
+    Mutant(
+        "nodes that a spread looks at",
+        "pods that are each spread over other nodes keep the event loop busy for seconds",
+        "model/readers/gangs/spread_values.py",
+        "            self._running.count(len(self._nodes) // NODES_A_COMPARISON)\n",
+        "",
+        "tests/model/readers/gangs/test_many_alike.py"
+        "::test_who_has_nodes_looked_at_too_often_is_held",
+    ),
+    Mutant(
         "turns of namespaces",
         "gangs of one tenant of which none can be placed keep those of all others waiting",
         "model/readers/gangs/turns.py",

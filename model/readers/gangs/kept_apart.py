@@ -23,13 +23,20 @@ _Values = frozenset[str]
 
 
 class KeptApart:
-    """What `running` pods leave to waiting ones. To be made anew once any of them changes."""
+    """What `running` pods leave to waiting ones. To be made anew once any of them changes.
 
-    def __init__(self, running: Neighbours, nodes: Nodes) -> None:
+    Of a namespace whose terms about pods of others were compared `most` times, none is compared any
+    more: its pods count as repelling all of those, which one term without labels would have done.
+    """
+
+    def __init__(self, running: Neighbours, nodes: Nodes, most: int) -> None:
         self._running = running
         self._nodes = nodes
+        self._most = most
+        self._caused_before = running.caused.copy()
+        self._all_of: dict[tuple[str, str], tuple[tuple[str, _Values], ...]] = {}
         self._picked: dict[PodTerm, _Values] = {}
-        self._repelling: dict[PodTerm, _Values] = {}
+        self._repelling: dict[tuple[str, PodTerm], _Values] = {}
         self._known: dict[tuple[object, ...], tuple[Requirement, ...]] = {}
 
     def away_from(self, pod: Pod, but_for: Sequence[Pod]) -> tuple[Requirement, ...]:
@@ -43,12 +50,34 @@ class KeptApart:
                 if term not in self._picked:
                     self._picked[term] = self._values(term.key, self._running.picked(term))
                 found[_place(term.key)] |= self._picked[term]
-            for term, others in self._running.repelling(pod):
-                if term not in self._repelling:
-                    self._repelling[term] = self._values(term.key, others)
-                found[_place(term.key)] |= self._repelling[term]
+            dear = self._dear(pod.namespace)
+            for owner, term, others in self._running.repelling(pod, dear):
+                if (owner, term) not in self._repelling:
+                    self._repelling[owner, term] = self._values(term.key, others)
+                found[_place(term.key)] |= self._repelling[owner, term]
+            for owner in dear:
+                for place, values in self._all(owner, pod.namespace):
+                    found[place] |= values
             self._known[key] = _requirements(found)
         return self._known[key]
+
+    def _dear(self, namespace: str) -> set[str]:
+        """The other namespaces whose terms have been compared too often."""
+        caused, before = self._running.caused, self._caused_before
+        return {
+            name
+            for name, count in caused.items()
+            if name != namespace and count - before[name] > self._most
+        }
+
+    def _all(self, owner: str, namespace: str) -> tuple[tuple[str, _Values], ...]:
+        """Where pods of a namespace stand that may repel those of another, whatever their terms."""
+        if (owner, namespace) not in self._all_of:
+            self._all_of[owner, namespace] = tuple(
+                (_place(term.key), self._values(term.key, others))
+                for term, others in self._running.terms_of(owner, namespace)
+            )
+        return self._all_of[owner, namespace]
 
     def _without(self, pod: Pod, but_for: Sequence[Pod]) -> tuple[Requirement, ...]:
         members = {id(one) for one in but_for}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -24,6 +24,9 @@ from fourleaf.model.reasons.kinds import ReasonKind
 
 MOST_COMPARISONS = 200_000
 """Comparisons of selectors with pods that the waiting pods of one namespace may cause at once."""
+
+MOST_FOREIGN_TERMS = 256
+"""Terms about pods of other namespaces that those of one namespace which go first may have."""
 
 Kind = Sequence[Pod]
 """Waiting members of a gang that are alike in labels and wants."""
@@ -66,7 +69,7 @@ def _narrow_all(
     values: SpreadValues,
 ) -> set[int]:
     """Take nodes from gangs for the pods that run; the pods that may be the first of their kind."""
-    apart, near = KeptApart(running, nodes), _NearValues(running, nodes)
+    apart, near = KeptApart(running, nodes, MOST_COMPARISONS), _NearValues(running, nodes)
     budget, firsts = _Budget(running), set[int]()
 
     def steps_of(draft: Draft) -> Steps:
@@ -98,6 +101,7 @@ def _take_turns(
     budget = _Budget(ahead)
     places: dict[int, Draft] = {}
     going: dict[GangKey, Draft] = {}
+    foreign: dict[str, set[PodTerm]] = defaultdict(set)
     for draft in sorted((one for one in drafts if one.gang.hold is None), key=turns.order):
         if budget.is_over(draft):
             continue
@@ -111,10 +115,20 @@ def _take_turns(
             turns.goes_ahead(going[first], draft)
             _let_go_first(draft, first)
             continue
+        theirs = foreign[draft.gang.key.namespace]
+        theirs |= {term for pod in some for term in pod.wants.apart if _is_foreign(term, pod)}
+        if len(theirs) > MOST_FOREIGN_TERMS:
+            _hold_for_foreign_terms(draft)
+            continue
         going[draft.gang.key] = draft
         for pod in some:
             places[id(pod)] = draft
             ahead.add(pod)
+
+
+def _is_foreign(term: PodTerm, pod: Pod) -> bool:
+    """Whether a term of `pod` looks at pods of other namespaces."""
+    return any(name != pod.namespace for name in term.namespaces)
 
 
 def _first_ahead(
@@ -170,10 +184,20 @@ class _Budget:
             draft,
             ReasonKind.NAMESPACE_LIMIT,
             f"the waiting pods of namespace {self._namespace} have too many different terms of "
-            f"affinity and labels: {MOST_COMPARISONS:,} comparisons with other pods are allowed",
+            f"affinity, spread and labels: {MOST_COMPARISONS:,} comparisons are allowed",
             "Let pods share terms and labels, or have fewer of them wait.",
         )
         return True
+
+
+def _hold_for_foreign_terms(draft: Draft) -> None:
+    _hold(
+        draft,
+        ReasonKind.NAMESPACE_LIMIT,
+        f"gangs of namespace {draft.gang.key.namespace} that go first have {MOST_FOREIGN_TERMS} "
+        "different terms of anti-affinity to pods of other namespaces, which are all that may be",
+        "Let pods share terms, or have them name no other namespaces.",
+    )
 
 
 def _spread_steps(pod: Pod, values: SpreadValues) -> Iterator[Step]:
@@ -248,7 +272,7 @@ class _NearValues:
         self._running = running
         self._nodes = nodes
         self._known: dict[tuple[PodTerm, ...], frozenset[tuple[str, str]]] = {}
-        self._keys: dict[str, bool] = {}
+        self._keys: set[str] = set()
 
     def pairs(self, terms: tuple[PodTerm, ...]) -> frozenset[tuple[str, str]]:
         """Labels of nodes of running pods that all `terms` pick, by the keys of the terms."""
@@ -263,9 +287,9 @@ class _NearValues:
 
     def any_has(self, key: str) -> bool:
         """Whether any node has the label."""
-        if key not in self._keys:
-            self._keys[key] = any(key in node.labels for node in self._nodes.values())
-        return self._keys[key]
+        if not self._keys:
+            self._keys.update(*(node.labels for node in self._nodes.values()))
+        return key in self._keys
 
 
 def _prefer(draft: Draft, preferences: Sequence[Preference], alike: Kind) -> None:

@@ -11,6 +11,9 @@ from fourleaf.model.readers.pods.node_constraints import NodeWants
 from fourleaf.model.readers.pods.pod_terms import SpreadConstraint
 from fourleaf.model.readers.pods.pods import Pod
 
+NODES_A_COMPARISON = 2
+"""Nodes looked at that count as one comparison of a selector with a pod, which takes as long."""
+
 
 class SpreadValues:
     """The values of a label that a spread constraint leaves, worked out once for pods alike."""
@@ -19,6 +22,7 @@ class SpreadValues:
         self._running = running
         self._nodes = nodes
         self._known: dict[tuple[object, ...], tuple[str, ...]] = {}
+        self._places: dict[tuple[object, ...], tuple[dict[str, str], tuple[str, ...]]] = {}
 
     def allowed(self, pod: Pod, spread: SpreadConstraint) -> tuple[str, ...]:
         """Values on whose nodes one more pod like `pod` is not too many."""
@@ -35,8 +39,9 @@ class SpreadValues:
 
     def standing(self, wants: NodeWants, spread: SpreadConstraint) -> dict[str, list[Pod]]:
         """The pods that count on the nodes of each value."""
-        value_of = self._values(wants, spread)
-        there: dict[str, list[Pod]] = {value: [] for value in value_of.values()}
+        value_of, values = self._values(wants, spread)
+        self._running.count(len(values) // NODES_A_COMPARISON)
+        there: dict[str, list[Pod]] = {value: [] for value in values}
         # By an empty selector, kube-scheduler counts no pod that is there.
         picks_all = spread.term.selector == LabelSelector()
         for pod in () if picks_all else self._running.picked(spread.term):
@@ -44,16 +49,24 @@ class SpreadValues:
                 there[value_of[pod.node]].append(pod)
         return there
 
-    def _values(self, wants: NodeWants, spread: SpreadConstraint) -> dict[str, str]:
-        """Node -> its value of the label, for nodes that count."""
-        keys = {spread.term.key, *(one.term.key for one in wants.spread)}
-        return {
-            node.name: node.labels[spread.term.key]
-            for node in self._nodes.values()
-            if all(key in node.labels for key in keys)
-            and (not spread.by_affinity or wants.constraint.selects(node))
-            and (not spread.by_taints or wants.constraint.tolerates(node))
-        }
+    def _values(
+        self, wants: NodeWants, spread: SpreadConstraint
+    ) -> tuple[dict[str, str], tuple[str, ...]]:
+        """Node -> its value of the label, for nodes that count; and each of the values."""
+        keys = frozenset({spread.term.key, *(one.term.key for one in wants.spread)})
+        minds = wants.constraint if spread.by_affinity or spread.by_taints else None
+        same = (spread.term.key, keys, minds, spread.by_affinity, spread.by_taints)
+        if same not in self._places:
+            self._running.count(len(self._nodes) // NODES_A_COMPARISON)
+            found = {
+                node.name: node.labels[spread.term.key]
+                for node in self._nodes.values()
+                if all(key in node.labels for key in keys)
+                and (not spread.by_affinity or wants.constraint.selects(node))
+                and (not spread.by_taints or wants.constraint.tolerates(node))
+            }
+            self._places[same] = found, tuple(dict.fromkeys(found.values()))
+        return self._places[same]
 
 
 def emptiest(there: Mapping[str, Sequence[Pod]], spread: SpreadConstraint) -> int:

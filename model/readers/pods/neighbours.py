@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Container, Hashable, Iterable, Iterator
 from typing import TypeVar
 
 from fourleaf.model.readers.pods.label_selector import LabelSelector
@@ -13,8 +14,11 @@ from fourleaf.model.readers.pods.volumes import claims_of
 _INDEXES = 16
 """Label keys that pods are indexed by at once, for each namespace."""
 
-_Pair = tuple[str, str] | None
-"""The label that a selector asks for first, None where it asks for none."""
+_Asked = tuple[str, str | None] | None
+"""The label that a selector asks for first: a pair, or a key where several values would do.
+
+None where it asks for none.
+"""
 _Some = dict[int, Pod]
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -24,11 +28,14 @@ class Neighbours:
 
     def __init__(self, pods: Iterable[Pod] = ()) -> None:
         self._spaces: dict[str, _Some] = {}
-        self._repelling: dict[tuple[str, _Pair], dict[PodTerm, _Some]] = {}
+        self._repelling: dict[tuple[str, _Asked], dict[str, dict[PodTerm, _Some]]] = {}
+        """Namespace and label of who is repelled -> namespace of who repels it -> the terms."""
         self._labelled: dict[str, dict[str, dict[str, _Some]]] = {}
         self._claiming: dict[tuple[str, str], _Some] = {}
         self.compared = 0
-        """How often a selector was compared with a pod."""
+        """How often a selector was compared with a pod, but for those of `caused`."""
+        self.caused: Counter[str] = Counter()
+        """How often those of a namespace were that repel pods of others."""
         for pod in pods:
             self.add(pod)
 
@@ -53,7 +60,8 @@ class Neighbours:
         if pod.has_anti_affinity:
             for term in pod.wants.apart:
                 for namespace in term.namespaces:
-                    alike = self._repelling.setdefault((namespace, _pair(term.selector)), {})
+                    there = self._repelling.setdefault((namespace, _asked(term.selector)), {})
+                    alike = there.setdefault(pod.namespace, {})
                     alike.setdefault(term, {})[id(pod)] = pod
 
     def discard(self, pod: Pod) -> None:
@@ -69,12 +77,7 @@ class Neighbours:
         if pod.has_anti_affinity:
             for term in pod.wants.apart:
                 for namespace in term.namespaces:
-                    place = (namespace, _pair(term.selector))
-                    alike = self._repelling.get(place)
-                    if alike is not None:
-                        _take(alike, term, pod)
-                        if not alike:
-                            del self._repelling[place]
+                    self._drop_term((namespace, _asked(term.selector)), term, pod)
 
     def minding(self, pod: Pod) -> Iterator[tuple[Pod, str]]:
         """Those that `pod` repels, and those that repel it; some of them twice.
@@ -84,20 +87,41 @@ class Neighbours:
         for term in pod.wants.apart:
             for other in self.picked(term):
                 yield other, term.key
-        for term, others in self.repelling(pod):
+        for _, term, others in self.repelling(pod):
             for other in others:
                 yield other, term.key
 
-    def repelling(self, pod: Pod) -> Iterator[tuple[PodTerm, Iterable[Pod]]]:
-        """The terms that repel `pod`, each with those that have it; some of them twice."""
+    def repelling(
+        self, pod: Pod, but_for: Container[str] = ()
+    ) -> Iterator[tuple[str, PodTerm, Iterable[Pod]]]:
+        """The terms that repel `pod`, each with those that have it and their namespace.
+
+        Some of them twice; none of the namespaces `but_for`. Who repels pods of other namespaces
+        causes the comparisons with these.
+        """
         if not self._repelling:
             return
+        keys = ((key, None) for key in pod.labels)
+        asked: tuple[_Asked, ...] = (None, *pod.labels.items(), *keys)
         for namespace in (pod.namespace, EVERY_NAMESPACE):
-            for pair in (None, *pod.labels.items()):
-                for term, others in self._repelling.get((namespace, pair), {}).items():
-                    self.compared += 1
-                    if term.selector.picks(pod.labels):
-                        yield term, others.values()
+            for one in asked:
+                for owner, terms in self._repelling.get((namespace, one), {}).items():
+                    if owner in but_for:
+                        continue
+                    for term, others in terms.items():
+                        if owner == pod.namespace:
+                            self.compared += 1
+                        else:
+                            self.caused[owner] += 1
+                        if term.selector.picks(pod.labels):
+                            yield owner, term, others.values()
+
+    def terms_of(self, owner: str, namespace: str) -> Iterator[tuple[PodTerm, Iterable[Pod]]]:
+        """The terms of pods of one namespace that may repel those of another, without a look."""
+        for (where, _), owners in self._repelling.items():
+            if where in (namespace, EVERY_NAMESPACE):
+                for term, others in owners.get(owner, {}).items():
+                    yield term, others.values()
 
     def picked(self, term: PodTerm) -> Iterator[Pod]:
         """Those that a term picks, where they may be."""
@@ -115,25 +139,45 @@ class Neighbours:
     def _near(self, namespace: str, selector: LabelSelector) -> Iterable[Pod]:
         """Pods among which are all that `selector` picks."""
         there = self._spaces.get(namespace)
-        pair = _pair(selector)
+        asked = _asked(selector)
         if there is None or selector.picks_nothing:
             return ()
-        if pair is None:
+        if asked is None:
             return there.values()
+        index = self._index(namespace, asked[0], there)
+        if asked[1] is None:
+            return [pod for some in index.values() for pod in some.values()]
+        return index.get(asked[1], {}).values()
+
+    def _index(self, namespace: str, key: str, there: _Some) -> dict[str, _Some]:
         indexes = self._labelled.setdefault(namespace, {})
-        index = indexes.get(pair[0])
+        index = indexes.get(key)
         if index is None:
             if len(indexes) == _INDEXES:
                 indexes.clear()
-            index = indexes[pair[0]] = {}
+            index = indexes[key] = {}
             for pod in there.values():
-                if pair[0] in pod.labels:
-                    index.setdefault(pod.labels[pair[0]], {})[id(pod)] = pod
-        return index.get(pair[1], {}).values()
+                if key in pod.labels:
+                    index.setdefault(pod.labels[key], {})[id(pod)] = pod
+        return index
+
+    def _drop_term(self, place: tuple[str, _Asked], term: PodTerm, pod: Pod) -> None:
+        owners = self._repelling.get(place, {})
+        alike = owners.get(pod.namespace)
+        if alike is not None:
+            _take(alike, term, pod)
+            if not alike:
+                del owners[pod.namespace]
+                if not owners:
+                    del self._repelling[place]
 
 
-def _pair(selector: LabelSelector) -> _Pair:
-    return selector.labels[0] if selector.labels else None
+def _asked(selector: LabelSelector) -> _Asked:
+    if selector.labels:
+        return selector.labels[0]
+    keys = (key for key, operator, _ in selector.expressions if operator in ("In", "Exists"))
+    key = next(keys, None)
+    return None if key is None else (key, None)
 
 
 def _take(index: dict[_Key, _Some], key: _Key, pod: Pod) -> None:

@@ -33,8 +33,9 @@ def replica(name: str, **fields: Any) -> Body:
 
 
 def odd(number: int, **fields: Any) -> Body:
-    """Make a pod that repels any with a label that none has, each another one."""
-    selector = {"matchExpressions": [{"key": f"none-{number}", "operator": "Exists"}]}
+    """Make a pod that repels all but those of some apps, which all are of: each another term."""
+    values = [*(f"odd-{i}" for i in range(60)), f"none-{number}"]
+    selector = {"matchExpressions": [{"key": "app", "operator": "NotIn", "values": values}]}
     return repelling(f"odd-{number}", f"odd-{number}", selector, **fields)
 
 
@@ -99,6 +100,92 @@ def test_who_causes_too_many_comparisons_is_held_and_no_one_else(
     assert set(found.values()) == {ReasonKind.NAMESPACE_LIMIT}
     assert 0 < len(found) < 60
     assert "odd-0" not in found
+
+
+def spread(number: int, **fields: Any) -> Body:
+    """Make a pod that is spread over nodes of its own."""
+    selector = {"matchLabels": {"app": f"s-{number}"}}
+    one = {"maxSkew": 1, "topologyKey": "zone", "labelSelector": selector}
+    return pod(f"s-{number}", 0, topologySpreadConstraints=[one], **fields)
+
+
+def test_who_has_nodes_looked_at_too_often_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of sixty is spread over other nodes, which costs half a comparison of each of four.
+
+    Sixty that differ in what they count on the same nodes cost no more than one of them.
+    """
+    monkeypatch.setattr(mind_others, LIMIT, 80)
+    found = held(
+        *[spread(i, nodeSelector={f"k-{i}": ""}) for i in range(60)],
+        spread(0, namespace="team"),
+    )
+    limited = {name for name, kind in found.items() if kind is ReasonKind.NAMESPACE_LIMIT}
+    assert 10 < len(limited) < 30
+    assert "s-0" not in limited
+    assert ReasonKind.NAMESPACE_LIMIT not in held(*[spread(i) for i in range(60)]).values()
+
+
+def repels_others(number: int, terms: int = 20, **fields: Any) -> Body:
+    """Make a pod with terms that pick no pod of any other namespace, but for all that is known."""
+    keys = [f"k-{number}-{i}" for i in range(terms)]
+    away = {"key": "app", "operator": "NotIn", "values": ["honest"]}
+    listed = [
+        {
+            "topologyKey": "kubernetes.io/hostname",
+            "namespaceSelector": {},
+            "labelSelector": {"matchExpressions": [away, {"key": key, "operator": "DoesNotExist"}]},
+        }
+        for key in keys
+    ]
+    affinity = {"podAntiAffinity": {REQUIRED: listed}}
+    return pod(f"r-{number}", 0, namespace="evil", affinity=affinity, **fields)
+
+
+@pytest.mark.parametrize("state", ["runs", "waits"])
+def test_terms_of_others_are_none_of_a_namespaces_comparisons(
+    monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    """Pods of another tenant have 800 terms about ours, of which each is compared with thirty."""
+    monkeypatch.setattr(mind_others, LIMIT, 1000)
+    runs = {"nodeName": "a", "phase": "Running"} if state == "runs" else {}
+    evil = [repels_others(number, **runs) for number in range(40)]
+    honest = [pod(f"h-{i}", 0, labels={"app": "honest", f"own-{i}": ""}) for i in range(30)]
+    found = held(*evil, *honest)
+    assert not [name for name in found if name.startswith("h-")]
+    assert bool(found) is (state == "waits")
+
+
+def test_who_repels_others_by_too_many_terms_repels_them_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Once they cost too much, none is compared: its node is left to it, and no other one."""
+    honest = [pod(f"h-{i}", 0, labels={"app": "honest", f"own-{i}": ""}) for i in range(3)]
+    evil = [repels_others(i, nodeName="a", phase="Running") for i in range(2)]
+    assert usable(*NODES, *evil, honest[0]) == ["a", "b", "c", "d"]
+    monkeypatch.setattr(mind_others, LIMIT, 50)
+    gangs = reading(*NODES, *evil, *honest).snapshot.gangs
+    fabric = reading(*NODES).snapshot.fabric
+    found = [
+        [n.name for n in fabric.nodes.values() if one.roles[0].constraint.selects(n)]
+        for one in gangs
+    ]
+    assert found == [["a", "b", "c", "d"], ["a", "b", "c", "d"], ["b", "c", "d"]]
+
+
+def test_a_term_about_a_label_is_compared_with_those_that_have_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Jobs that take a domain each: forty of them beside a hundred pods that are of no Job."""
+    monkeypatch.setattr(mind_others, LIMIT, 1000)
+    others = [pod(f"o-{i}", 0, namespace="team", nodeName="a", phase="Running") for i in range(100)]
+    jobs = []
+    for number in range(40):
+        own = {"key": "job-key", "operator": "NotIn", "values": [f"{number}"]}
+        selector = {"matchExpressions": [{"key": "job-key", "operator": "Exists"}, own]}
+        term = {"topologyKey": "zone", "labelSelector": selector, "namespaceSelector": {}}
+        affinity = {"podAntiAffinity": {REQUIRED: [term]}}
+        jobs.append(pod(f"j-{number}", 0, labels={"job-key": f"{number}"}, affinity=affinity))
+    assert set(held(*others, *jobs).values()) <= {ReasonKind.WAITS_FOR_GANG}
 
 
 def test_a_bound_member_takes_no_node_from_its_own_gang() -> None:
