@@ -68,7 +68,12 @@ def events_of(
         and about.get("namespace") == gang.namespace
         and about.get("name") in names
     ]
-    return tuple(sorted(found, key=lambda one: one.at, reverse=True)[:MOST_EVENTS])
+    return newest(found)
+
+
+def newest(happenings: Iterable[HappeningView]) -> tuple[HappeningView, ...]:
+    """Those that are shown, the newest first."""
+    return tuple(sorted(happenings, key=lambda one: one.at, reverse=True)[:MOST_EVENTS])
 
 
 def _happening(body: Body) -> HappeningView:

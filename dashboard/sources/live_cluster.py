@@ -6,14 +6,15 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Self
 
+from fourleaf.dashboard.sources.gang_events import GangEvents
 from fourleaf.dashboard.sources.history import HistoryView
-from fourleaf.dashboard.sources.lease_records import events_of, records_of
+from fourleaf.dashboard.sources.lease_records import records_of
 from fourleaf.dashboard.sources.source import ClusterMoment
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cache.config_watcher import ConfigWatcher
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
-from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, JOBS, LEASES, PODS, Kind
-from fourleaf.k8s_bridge.cluster.protocol import Cluster
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, JOBS, LEASES, PODS, Kind
+from fourleaf.k8s_bridge.cluster.protocol import PagedCluster
 from fourleaf.k8s_bridge.informers import Change, Informers, config_selection
 from fourleaf.k8s_bridge.informers.owner_kinds import OwnerInformers
 from fourleaf.k8s_bridge.informers.watched_kinds import WATCHED_KINDS
@@ -38,7 +39,7 @@ class LiveSource:
     def __init__(
         self,
         name: str,
-        cluster: Cluster,
+        cluster: PagedCluster,
         clock: Clock,
         namespace: str = "kube-system",
         config_namespace: str = "kube-system",
@@ -46,6 +47,7 @@ class LiveSource:
         self.name = name
         self._cluster = cluster
         self._clock = clock
+        self._events = GangEvents(cluster)
         self._namespace = namespace
         self._cache = ClusterCache(clock)
         selections = [*WATCHED_KINDS, config_selection(config_namespace)]
@@ -117,25 +119,24 @@ class LiveSource:
         """What Leases and events of the cluster say of a gang."""
         unknown: list[str] = []
 
-        async def listed(
-            kind: Kind, what: str, namespace: str, **only: str
-        ) -> list[dict[str, Any]]:
+        async def listed(kind: Kind, what: str, labels: str) -> list[dict[str, Any]]:
             try:
-                return (await self._cluster.list(kind, namespace, cached=True, **only)).items
+                found = await self._cluster.list(kind, self._namespace, labels, cached=True)
+                return found.items
             except NotFound:
                 return []
             except ClusterError as error:
                 unknown.append(f"{what}: {error}")
                 return []
 
-        pages, leases, events = await asyncio.gather(
-            listed(LEASES, "pages", self._namespace, labels=PAGES),
-            listed(LEASES, "gang leases", self._namespace, labels=GANGS),
-            listed(EVENTS, "events", gang.namespace),
+        pages, leases, happenings = await asyncio.gather(
+            listed(LEASES, "pages", PAGES),
+            listed(LEASES, "gang leases", GANGS),
+            self._events.of(gang, pods, unknown.append),
         )
         return HistoryView(
             records=records_of(gang, [*pages, *leases]),
-            happenings=events_of(gang, pods, events),
+            happenings=happenings,
             unknown=tuple(unknown),
         )
 

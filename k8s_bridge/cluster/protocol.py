@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -117,3 +117,15 @@ class Cluster(Protocol):
 
     async def close(self) -> None:
         """Give back connections."""
+
+
+class PagedCluster(Cluster, Protocol):
+    """A cluster of which a list may be read a page at a time, so that no more is held at once."""
+
+    def pages(
+        self, kind: Kind, namespace: str, size: int, fields: str = ""
+    ) -> AsyncIterator[Sequence[Body]]:
+        """The objects of `kind`, at most `size` at a time; see `Cluster.list`.
+
+        Raises `Gone` between two pages where the first one is too old by then.
+        """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -22,7 +22,7 @@ from fourleaf.k8s_bridge.cluster.live.transport import (
     Transport,
 )
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Listing, Target, WatchEvent
-from fourleaf.k8s_bridge.cluster.slim import event_of, page_of
+from fourleaf.k8s_bridge.cluster.slim import ListPage, event_of, page_of
 
 PAGE_OBJECTS = 2500
 """Objects in one page of a list."""
@@ -73,14 +73,31 @@ class LiveCluster:
             # the version of the first page was compacted away; in one piece it cannot be
             return await self._pages(kind, namespace, query)
 
+    async def pages(
+        self, kind: Kind, namespace: str, size: int, fields: str = ""
+    ) -> AsyncIterator[Sequence[Body]]:
+        """The objects of `kind`, a page at a time; see `PagedCluster.pages`."""
+        query = _selectors("", fields) | {"limit": str(size)}
+        token = ""
+        while True:
+            page = await self._page(kind, namespace, query, token)
+            yield page.items
+            token = page.token
+            if not token:
+                return
+
+    async def _page(
+        self, kind: Kind, namespace: str, query: dict[str, str], token: str
+    ) -> ListPage:
+        more = {"continue": token} if token else {}
+        path = _with(kind.path(namespace), query | more)
+        return page_of(kind, await self._transport.request("list", kind.plural, "GET", path))
+
     async def _pages(self, kind: Kind, namespace: str, query: dict[str, str]) -> Listing:
         items: list[Body] = []
         token = ""
         while True:
-            more = {"continue": token} if token else {}
-            path = _with(kind.path(namespace), query | more)
-            content = await self._transport.request("list", kind.plural, "GET", path)
-            page = page_of(kind, content)
+            page = await self._page(kind, namespace, query, token)
             items += page.items
             token = page.token
             if not token:

@@ -56,6 +56,14 @@ class MemoryCluster:
         await self._after(request, listing)
         return listing
 
+    async def pages(
+        self, kind: Kind, namespace: str, size: int, fields: str = ""
+    ) -> AsyncIterator[Sequence[Body]]:
+        """The objects of `kind`, a page at a time; see `PagedCluster.pages`."""
+        items = (await self.list(kind, namespace, fields=fields)).items
+        for first in range(0, max(1, len(items)), size):
+            yield items[first : first + size]
+
     async def watch(
         self, kind: Kind, version: str, namespace: str = "", labels: str = "", fields: str = ""
     ) -> AsyncIterator[WatchEvent]:

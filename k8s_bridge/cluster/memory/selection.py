@@ -14,9 +14,9 @@ from fourleaf.k8s_bridge.cluster.memory.selectors import parse
 Predicate = Callable[[StoredObject], bool]
 
 _OF_ALL = ("metadata.name", "metadata.namespace")
-_OF_KIND = {
+_OF_KINDS = {
     PODS: ("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "status.phase"),
-    EVENTS: ("reason", "type"),
+    EVENTS: ("regarding.kind", "regarding.name", "regarding.namespace", "reason", "type"),
 }
 
 
@@ -33,7 +33,7 @@ def selection(kind: Kind, labels: str = "", fields: str = "") -> Predicate:
 def _term(kind: Kind, text: str) -> Predicate:
     negated = "!=" in text
     path, sign, value = text.replace("==", "=").partition("!=" if negated else "=")
-    known = _OF_ALL + _OF_KIND.get(kind, ())
+    known = _OF_ALL + _OF_KINDS.get(kind, ())
     if not sign or path.strip() not in known:
         raise Refused(f"fieldSelector {text!r}: field label not supported", 400, "BadRequest")
     keys = path.strip().split(".")

@@ -33,4 +33,5 @@ class ReadAllowance:
 
     def charge(self, namespace: str, pods: int) -> None:
         """So many of them were."""
-        self._left[namespace] = self._left.get(namespace, MOST_READS) - pods
+        if pods:
+            self._left[namespace] = self._left.get(namespace, MOST_READS) - pods

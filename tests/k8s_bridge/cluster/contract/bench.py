@@ -14,7 +14,7 @@ from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, NAMESPACES, PO
 from fourleaf.k8s_bridge.cluster.live import LiveCluster
 from fourleaf.k8s_bridge.cluster.live import client as live_client
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
-from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target, WatchEvent
+from fourleaf.k8s_bridge.cluster.protocol import Body, PagedCluster, Target, WatchEvent
 from tests.controlplane.api import Api
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.plane import ControlPlane
@@ -56,7 +56,7 @@ def pod_body(name: str, **spec: Any) -> Body:
 class Bench(Protocol):
     """A cluster, a namespace that no other test uses, and the other actors in a cluster."""
 
-    cluster: Cluster
+    cluster: PagedCluster
     namespace: str
 
     async def finish(self, pod: Target) -> None:

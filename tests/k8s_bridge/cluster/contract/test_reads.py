@@ -149,3 +149,26 @@ async def test_events_are_selected_by_their_reason(bench: Bench) -> None:
         await bench.cluster.create(EVENTS, bench.namespace, body)
     listing = await bench.cluster.list(EVENTS, bench.namespace, fields="reason=NotRepaired")
     assert [one["reason"] for one in listing.items] == ["NotRepaired"]
+
+
+async def test_pages_of_events_about_one_pod(bench: Bench) -> None:
+    """Three about a, two at a time; none about b, nor about a Job of that name."""
+    for number, (kind, name) in enumerate([("Pod", "a")] * 3 + [("Pod", "b"), ("Job", "a")]):
+        about = {"kind": kind, "namespace": bench.namespace, "name": name, "apiVersion": "v1"}
+        body = {
+            "metadata": {"name": f"e{number}"},
+            "regarding": about,
+            "eventTime": "2026-01-01T00:00:00.000000Z",
+            "reportingController": "test",
+            "reportingInstance": "test",
+            "action": "Testing",
+            "reason": "Tested",
+            "type": "Normal",
+        }
+        await bench.cluster.create(EVENTS, bench.namespace, body)
+    fields = "regarding.kind=Pod,regarding.name=a"
+    pages = [
+        [item["metadata"]["name"] for item in page]
+        async for page in bench.cluster.pages(EVENTS, bench.namespace, 2, fields)
+    ]
+    assert pages == [["e0", "e1"], ["e2"]]
