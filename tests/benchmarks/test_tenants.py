@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
 import pytest
 
-from benchmarks.tenants import pods
+from benchmarks import first_page, results
+from benchmarks.read_tables import read_tables
+from benchmarks.tenants import memory, pods
 from benchmarks.tenants.__main__ import HEADER, columns
 from benchmarks.tenants.loads import LOADS, Load
 from benchmarks.tenants.measure import measured
@@ -27,3 +33,25 @@ def test_each_load_can_be_made(name: str) -> None:
     load = LOADS[name]()
     names = [body["metadata"]["name"] for body in (*load.bodies, *load.standing)]
     assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(("last", "ends"), [(191.0, False), (231.0, True)])
+def test_memory_is_written_as_a_page_of_tables(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, last: float, ends: bool
+) -> None:
+    """Its command, its goal, a row for each round; status 1 where the second added too much."""
+    found = [[90.0, 90.5], [226.0, 181.0], [232.0, last]]
+    monkeypatch.setattr(memory, "plane", nullcontext)
+    monkeypatch.setattr(memory, "measured", lambda *_: found)
+    monkeypatch.setattr(results, "TABLES", tmp_path)
+    monkeypatch.setattr(first_page, "write", lambda _: None)
+    monkeypatch.setattr(sys, "argv", ["memory", "--write"])
+    with pytest.raises(SystemExit) if ends else nullcontext():
+        memory.main(5000, True)
+    (tables,) = read_tables(tmp_path).values()
+    assert tables.name in first_page.ROOMS
+    assert "`python -m benchmarks.tenants.memory --write`: " in tables.text
+    assert "less than 16 MiB" in tables.text
+    held = [(one["pods so far"], one["leader"], one["follower"]) for one in tables.rows()]
+    assert held[0] == ("0", "90.0", "90.5")
+    assert held[1:] == [("5,000", "226.0", "181.0"), ("10,000", "232.0", f"{last:.1f}")]
