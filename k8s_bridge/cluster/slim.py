@@ -17,14 +17,18 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from fourleaf.k8s_bridge.cluster import shapes
+from fourleaf.k8s_bridge.cluster.entry_limit import drop_most_entries, has_too_many_entries
 from fourleaf.k8s_bridge.cluster.errors import ClusterError
 from fourleaf.k8s_bridge.cluster.kinds import (
     COSCHEDULING_POD_GROUPS,
+    DISRUPTION_BUDGETS,
+    GPU_CLAIMS,
     NODES,
     PODS,
     RESOURCE_CLAIMS,
     RESOURCE_SLICES,
     VOLCANO_POD_GROUPS,
+    VOLUME_CLAIMS,
     Kind,
 )
 from fourleaf.k8s_bridge.cluster.protocol import Body, WatchEvent
@@ -46,6 +50,7 @@ reach the limit of recursion."""
 
 _WITH_ANY_CONTENT = frozenset({RESOURCE_CLAIMS, VOLCANO_POD_GROUPS, COSCHEDULING_POD_GROUPS})
 """Kinds of tenants that may hold what their schema does not name."""
+_OF_TENANTS = _WITH_ANY_CONTENT | {VOLUME_CLAIMS, DISRUPTION_BUDGETS, GPU_CLAIMS}
 _OBJECTS: dict[Kind, Any] = {
     PODS: shapes.PodShape,
     NODES: shapes.NodeShape,
@@ -180,6 +185,8 @@ def trimmed(kind: Kind, body: Body) -> Body:
         for key in ("spec", "status"):
             if key in body:
                 body[key] = _templates(body[key], MOST_LEVELS)
+    if (kind.makes_pods or kind in _OF_TENANTS) and has_too_many_entries(body):
+        drop_most_entries(body)
     return body
 
 

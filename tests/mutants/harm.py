@@ -371,6 +371,14 @@ HARM = (
         "::test_who_has_nodes_looked_at_too_often_is_held",
     ),
     Mutant(
+        "objects of very many parts",
+        "a tenant fills the memory of every replica with a few objects that are mostly empty",
+        "k8s_bridge/cluster/slim.py",
+        "    if (kind.makes_pods or kind in _OF_TENANTS) and has_too_many_entries(body):\n",
+        "    if False:\n",
+        "tests/k8s_bridge/cluster/test_slim.py::test_an_object_of_very_many_parts_is_kept_in_part",
+    ),
+    Mutant(
         "turns of namespaces",
         "gangs of one tenant of which none can be placed keep those of all others waiting",
         "model/readers/gangs/turns.py",

@@ -19,6 +19,8 @@ _SHARED_PARTS = ("adminAccess", "shareID", "consumedCapacity")
 
 MOST_RESULTS = 32
 """Devices that one claim may be given, as the API has it."""
+MOST_SELECTOR_CHARACTERS = 2048
+"""Of all selectors of one request for GPUs: more has never to be said of a product and memory."""
 MOST_CONSUMERS = 256
 """Pods that may use one claim at a time, as the API has it."""
 
@@ -161,6 +163,12 @@ def _demand(name: str, selectors: object, field: str) -> DeviceDemand:
     """What a request demands: a product, or an amount of memory, of devices of a class."""
     products: tuple[str, ...] = ()
     memory = 0
+    # By length alone: to look at what a tenant can write there takes seconds.
+    if _characters(selectors) > MOST_SELECTOR_CHARACTERS:
+        raise UnsupportedClaim(
+            f"{field}.selectors, which are longer than {MOST_SELECTOR_CHARACTERS:,} characters,",
+            "Make a DeviceClass that has the selectors, and name that.",
+        )
     try:
         found = list(all_of(selectors))
     except NotUnderstood as error:
@@ -177,6 +185,13 @@ def _demand(name: str, selectors: object, field: str) -> DeviceDemand:
                     "Make a DeviceClass that has the selector, and name that.",
                 )
     return DeviceDemand(products=products, memory=memory, device_class=name)
+
+
+def _characters(selectors: object) -> int:
+    """How long the expressions of selectors are together."""
+    listed = selectors if isinstance(selectors, list) else ()
+    held = (part_of(one, "cel") for one in listed if isinstance(one, dict))
+    return sum(len(str(one.get("expression"))) for one in held)
 
 
 def allocated(claim: Body) -> Iterator[DeviceName]:

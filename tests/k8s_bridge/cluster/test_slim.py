@@ -9,9 +9,12 @@ import orjson
 import pytest
 
 from benchmarks.read.cluster import cluster, node, pod
+from fourleaf.k8s_bridge.cluster.entry_limit import MOST_ENTRIES, TOO_LARGE
 from fourleaf.k8s_bridge.cluster.errors import ClusterError
 from fourleaf.k8s_bridge.cluster.kinds import (
     CONFIG_MAPS,
+    DISRUPTION_BUDGETS,
+    GPU_CLAIMS,
     JOBS,
     LEADER_WORKER_SETS,
     NODES,
@@ -19,9 +22,17 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     RAY_CLUSTERS,
     RESOURCE_CLAIMS,
     RESOURCE_SLICES,
+    VOLCANO_POD_GROUPS,
+    VOLUME_CLAIMS,
     Kind,
 )
-from fourleaf.k8s_bridge.cluster.slim import LAST_APPLIED, MOST_LEVELS, event_of, object_of, page_of
+from fourleaf.k8s_bridge.cluster.slim import (
+    LAST_APPLIED,
+    MOST_LEVELS,
+    event_of,
+    object_of,
+    page_of,
+)
 from fourleaf.model.devices.visibility import CUDA, ENTRY, TOLD, untold
 from fourleaf.model.readers import InputReading, Source, read
 from tests.model.readers import made as objects
@@ -348,3 +359,59 @@ def test_a_claim_of_any_depth_can_be_compared(levels: int) -> None:
     one, other = (object_of(RESOURCE_CLAIMS, text.encode()) for _ in range(2))
     assert one == other
     assert one["metadata"] == {"name": "c"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "much"),
+    [
+        (VOLCANO_POD_GROUPS, ("spec", "x"), [{} for _ in range(200_000)]),
+        (VOLCANO_POD_GROUPS, ("status", "x"), [[[]] for _ in range(100_000)]),
+        (RESOURCE_CLAIMS, ("metadata", "labels"), {f"k{i}": "" for i in range(50_000)}),
+        (VOLUME_CLAIMS, ("metadata", "annotations"), {f"k{i}": "" for i in range(50_000)}),
+        (JOBS, ("metadata", "ownerReferences"), [{"kind": "x", "name": "y"} for _ in range(5_000)]),
+        (DISRUPTION_BUDGETS, ("spec", "selector"), {"x": [{"key": str(i)} for i in range(50_000)]}),
+        (JOBS, ("spec", "template"), {"x": {f"k{i}": [] for i in range(50_000)}}),
+        (GPU_CLAIMS, ("spec", "devices"), [[i] for i in range(50_000)]),
+    ],
+)
+def test_an_object_of_very_many_parts_is_kept_in_part(
+    kind: Kind, path: tuple[str, str], much: Any
+) -> None:
+    """Of hundreds of thousands of entries at most ten thousand; what is short beside them stays."""
+    body: Body = {"metadata": {"name": "o", "uid": "u"}, "spec": {"minMember": 2}, "status": {}}
+    body[path[0]][path[1]] = much
+    slim = _slim(kind, body)
+    assert entries(slim) <= MOST_ENTRIES + 20
+    assert path[0] != "metadata" or slim[path[0]][path[1]] is None
+    assert (slim["metadata"]["name"], slim["spec"]["minMember"]) == ("o", 2)
+
+
+def test_what_is_not_kept_of_one_object_is_kept_of_others() -> None:
+    """Parts that two Jobs share are whole in the one that is not too large."""
+    tolerations = [{"key": f"k{i}", "operator": "Exists"} for i in range(50)]
+    spec = {"containers": [{"name": "c"}], "tolerations": tolerations}
+    small: Body = {"metadata": {"name": "s"}, "spec": {"template": {"spec": spec}}}
+    kept = _slim(JOBS, small)
+    large: Body = {"metadata": {"name": "l"}, "spec": {**small["spec"], "x": [[]] * 9_950}}
+    assert TOO_LARGE in str(_slim(JOBS, large))
+    assert kept["spec"]["template"]["spec"]["tolerations"] == tolerations
+
+
+def entries(value: Any) -> int:
+    """How many entries all lists and objects in `value` have."""
+    if not isinstance(value, dict | list):
+        return 0
+    inner = value.values() if isinstance(value, dict) else value
+    return len(value) + sum(map(entries, inner))
+
+
+def test_a_group_that_is_too_large_holds_its_pods() -> None:
+    """Its size may be among what is not kept, so none of its pods starts, and it is told."""
+    much = {"minMember": 2} | {f"k{i}": i for i in range(50_000)}
+    group = objects.group("g", "scheduling.volcano.sh/v1beta1")
+    said = {"scheduling.k8s.io/group-name": "g"}
+    members = [objects.pod(name, 1, annotations=said) for name in "ab"]
+    slim = {**group, "spec": _slim(VOLCANO_POD_GROUPS, {**group, "spec": much})["spec"]}
+    found = _reading([objects.node(), slim, *members])
+    assert all(gang.hold is not None for gang in found.snapshot.gangs)
+    assert any(TOO_LARGE in str(problem) for problem in found.problems)

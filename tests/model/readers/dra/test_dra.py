@@ -102,6 +102,10 @@ def with_devices(change: Callable[[Body], object]) -> Body:
             "exactly.selectors, of which only productName and memory count",
         ),
         (
+            claim(selectors=[{"cel": {"expression": "device.driver == 'x' && " * 100}}]),
+            "exactly.selectors, which are longer than 2,048 characters",
+        ),
+        (
             with_devices(lambda d: d.update(requests=[{"name": "r", "firstAvailable": [{}]}])),
             "requests[0].firstAvailable",
         ),
