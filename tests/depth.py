@@ -53,6 +53,7 @@ FIRST = {
     "tests/simulator/tuning/test_shutdown.py::test_workers_end_with_the_command": 1,
     "tests/solver/batch/test_equals_brute_force.py::test_seeded_instances_by_their_relaxation": 2,
     "tests/solver/batch/test_equals_brute_force.py::test_seeded_instances": 3,
+    "tests/solver/batch/test_large_phantoms.py::": 1,
     "tests/solver/relocation/test_equals_brute_force.py::": 3,
     "tests/solver/relocation/test_limits_equal_brute_force.py::": 3,
     "tests/solver/forecast/test_earliest_start.py::": 1,

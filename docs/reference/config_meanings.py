@@ -51,8 +51,9 @@ MEANINGS: dict[str, str] = {
     "solver.memoryLimitMiB": "Most memory of the solver process; less where its container has less "
     "left.",
     "solver.seed": "Seed of the solver.",
-    "solver.gap": "How far from the best the places of a large batch may be, as a share of its "
-    "points; 0 asks for the best. A small batch always has them.",
+    "solver.gap": "How far from the best the places of a large batch, or of one beside likely "
+    "gangs that may use any leaves, may be, as a share of its points; 0 asks for the best. A small "
+    "batch always has them.",
     "namespaces[NAME].gpuQuota": "Most GPUs of the namespace at a time; `*` is every other one.",
     "namespaces[NAME].domains": "Leaves and spines that it may use.",
     "namespaces[NAME].maxGangs": "Most gangs of it in a batch.",

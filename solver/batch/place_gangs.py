@@ -14,13 +14,14 @@ from fourleaf.model.weights import SCALE
 from fourleaf.solver.cpsat.backend import ENDLESS, MANY_VARIABLES
 from fourleaf.solver.cpsat.builder import build
 from fourleaf.solver.cpsat.constraints.spread import add_spread
-from fourleaf.solver.cpsat.core_search import near_best
+from fourleaf.solver.cpsat.core_search import Effort, near_best
 from fourleaf.solver.cpsat.cuts.exclusive_use import add_exclusive_use
 from fourleaf.solver.cpsat.deadline import Deadline
 from fourleaf.solver.cpsat.decode import Decoded, decode
 from fourleaf.solver.cpsat.gap_closing import best_answer
 from fourleaf.solver.cpsat.program import Terms, costs_of
 from fourleaf.solver.cpsat.refinement import solve_refined
+from fourleaf.solver.cpsat.room_search import RoomSearch
 from fourleaf.solver.cpsat.variables import GroupVariables, Model
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangGroup
@@ -33,6 +34,10 @@ WORK_WITH_PREFERENCES = 0.25
 
 MOST_ROUNDS_APART = 4
 """Models of one batch where pods are kept apart: after that the best answer so far is taken."""
+
+
+ROOM_SEARCH_VARIABLES = 500
+"""Variables from which large phantoms are counted first: smaller programs are proven at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,9 @@ def place_gangs(
         answer = None
         if model.large:
             answer = near_best(model.program, costs, seed, uniform, deadline, gap, work)
+        elif model.rooms and model.program.size >= ROOM_SEARCH_VARIABLES:
+            effort = Effort(seed, uniform, deadline, gap, work)
+            answer = RoomSearch(model.program, costs, model.rooms, effort).run()
         if answer is None:
             answer = best_answer(model.program, costs, seed, uniform, deadline, work)
         seconds += timer()

@@ -1,14 +1,9 @@
-"""CP-SAT, and HiGHS for relaxations: the only place that knows OR-tools' interfaces."""
+"""CP-SAT: with `relaxation.py` the only place that knows OR-tools' interfaces."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from datetime import timedelta
-from itertools import chain
-from typing import Any
 
 from ortools.sat.python.cp_model_helper import (
     CpModelProto,
@@ -19,7 +14,7 @@ from ortools.sat.python.cp_model_helper import (
     SolveWrapper,
 )
 
-from fourleaf.solver.cpsat.program import UNBOUNDED, Program, SolveResult, Terms, collect
+from fourleaf.solver.cpsat.program import Program, SolveResult, Terms, collect
 
 ENDLESS = (1 << 63) - 1
 """A row without an upper limit."""
@@ -39,9 +34,6 @@ MANY_VARIABLES = 10_000
 
 CUT_ROUNDS = 3
 """Rounds of cuts at the root of a `deep` search: what is left of its relaxation is nearly whole."""
-
-RELAXATION_FAILURES = (ImportError, LookupError, MemoryError, RuntimeError, ValueError)
-"""What MathOpt and HiGHS raise where they have no answer: C++ errors arrive as some of these."""
 
 _BOUNDED = (CpSolverStatus.OPTIMAL, CpSolverStatus.FEASIBLE, CpSolverStatus.UNKNOWN)
 
@@ -182,97 +174,3 @@ def _ranges(response: CpSolverResponse) -> list[tuple[int, int]] | None:
     """The least and most that is left of every variable, where the solver came to say so."""
     domains = [variable.domain for variable in response.tightened_variables]
     return [(domain[0], domain[len(domain) - 1]) for domain in domains] or None
-
-
-@dataclass(frozen=True, slots=True)
-class Relaxation:
-    """The best answer in fractions: the value of every variable, the price of every row."""
-
-    values: list[float]
-    prices: list[float]
-
-
-def relax(program: Program, costs: Sequence[int], seconds: float) -> Relaxation | None:
-    """The best answer of a program whose variables may be fractions, by the simplex of HiGHS.
-
-    The same each time; `None` where none was found within `seconds`, HiGHS refuses its numbers (it
-    takes none of 10^15 and more), or it fails in any other way: the search does without.
-    """
-    with suppress(*RELAXATION_FAILURES):
-        found = _simplex(program, costs, seconds)
-        if found is not None and all(map(math.isfinite, chain(found.values, found.prices))):
-            return found
-    return None
-
-
-def _simplex(program: Program, costs: Sequence[int], seconds: float) -> Relaxation | None:
-    # Loaded here: only programs of large fabrics need it.
-    from ortools.math_opt import (  # type: ignore[import-untyped]
-        callback_pb2,
-        model_parameters_pb2,
-        model_pb2,
-        parameters_pb2,
-        result_pb2,
-    )
-    from ortools.math_opt.core.python import solver  # type: ignore[import-untyped]
-    from pybind11_abseil.status import StatusNotOk  # type: ignore[import-untyped]
-
-    model = model_pb2.ModelProto()
-    columns = model.variables
-    columns.ids.extend(range(program.size))
-    columns.lower_bounds.extend([0.0] * program.size)
-    columns.upper_bounds.extend(program.high)
-    columns.integers.extend([False] * program.size)
-    model.objective.maximize = True
-    scored = [variable for variable, cost in enumerate(costs) if cost]
-    model.objective.linear_coefficients.ids.extend(scored)
-    model.objective.linear_coefficients.values.extend([costs[variable] for variable in scored])
-    rows = model.linear_constraints
-    rows.ids.extend(range(len(program.rows)))
-    least_most = [(least, most) for _, _, least, most in program.rows]
-    rows.lower_bounds.extend([-math.inf if a == UNBOUNDED else a for a, _ in least_most])
-    rows.upper_bounds.extend([math.inf if b == ENDLESS else b for _, b in least_most])
-    _fill(model.linear_constraint_matrix, program)
-    parameters = parameters_pb2.SolveParametersProto()
-    parameters.time_limit.FromTimedelta(timedelta(seconds=max(seconds, 0.001)))
-    parameters.highs.string_options["presolve"] = "off"
-    try:
-        result = solver.solve(
-            model,
-            parameters_pb2.SOLVER_TYPE_HIGHS,
-            parameters_pb2.SolverInitializerProto(),
-            parameters,
-            model_parameters_pb2.ModelSolveParametersProto(),
-            None,
-            callback_pb2.CallbackRegistrationProto(),
-            None,
-            None,
-        )
-    except StatusNotOk:
-        return None
-    if result.termination.reason != result_pb2.TERMINATION_REASON_OPTIMAL:
-        return None
-    found = result.solutions[0]
-    values = list(found.primal_solution.variable_values.values)
-    prices = list(found.dual_solution.dual_values.values)
-    complete = (len(values), len(prices)) == (program.size, len(program.rows))
-    return Relaxation(values, prices) if complete else None
-
-
-def _fill(matrix: Any, program: Program) -> None:
-    """The rows' coefficients, by row and then by variable."""
-    numbers: list[int] = []
-    variables: list[int] = []
-    values: list[int] = []
-    for number, row in enumerate(program.rows):
-        ordered = sorted(row.variables)
-        numbers += [number] * len(ordered)
-        variables += ordered
-        if ordered == row.variables:
-            values += row.coefficients
-        else:
-            of = dict(zip(row.variables, row.coefficients, strict=True))
-            values += [of[variable] for variable in ordered]
-    matrix.row_ids.extend(numbers)
-    matrix.column_ids.extend(variables)
-    matrix.coefficients.extend(values)

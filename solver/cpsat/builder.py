@@ -23,6 +23,7 @@ from fourleaf.solver.cpsat.cuts.spine_cuts import add_spine_cuts
 from fourleaf.solver.cpsat.demand import Demand, NodeClass
 from fourleaf.solver.cpsat.dominance import prune
 from fourleaf.solver.cpsat.flows import add_flows
+from fourleaf.solver.cpsat.large_phantoms import add_large_phantoms
 from fourleaf.solver.cpsat.node_classes import RoleUse, finer_classes, node_classes_of
 from fourleaf.solver.cpsat.open_candidates import OpenCandidates, open_candidates
 from fourleaf.solver.cpsat.pod_split import LeafSplit
@@ -83,7 +84,10 @@ def _add_candidates(model: Model, scorer: Scorer | None) -> Skipped:
         for v in model.groups
     ]
     skipped = prune(state, scorer, opened) if scorer else {}
+    add_large_phantoms(model)
     for variables, (group, classes) in zip(model.groups, opened, strict=True):
+        if variables.room_of is not None:
+            continue
         if group.loose:
             add_preferred_gangs(model.program, state, variables)
         else:

@@ -16,10 +16,10 @@ answer, and is worth little more than the best answer. It yields
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fourleaf.solver.cpsat.backend import ENDLESS, CpSat, Relaxation, relax
+from fourleaf.solver.cpsat.backend import ENDLESS, CpSat
 from fourleaf.solver.cpsat.deadline import Deadline
 from fourleaf.solver.cpsat.gap_closing import (
     FIRST_SEARCH_VARIABLES,
@@ -27,6 +27,7 @@ from fourleaf.solver.cpsat.gap_closing import (
     reduced_program,
 )
 from fourleaf.solver.cpsat.program import UNBOUNDED, Program, SolveResult
+from fourleaf.solver.cpsat.relaxation import Relaxation, relax
 
 GRAIN = 1 << 10
 """Prices are counted in these parts of a point."""
@@ -39,6 +40,12 @@ CORE_PART = 8
 
 WIDER = 3
 """A core without an answer gets so many times as many."""
+
+RANGE_WORK = 0.04
+"""Work in a range under the bound, in the size of `FIRST_SEARCH_WORK`."""
+
+ANY = 1.0
+"""A relative gap that any answer keeps."""
 
 CORE_WORK = 1e-4
 """Work in a core, in CP-SAT's deterministic seconds for each of its variables."""
@@ -70,8 +77,16 @@ class Priced:
         return out
 
 
-def priced(program: Program, costs: Sequence[int], prices: Sequence[float]) -> Priced:
-    """The bound that any `prices` of the rows prove, and what each variable gains."""
+def priced(
+    program: Program,
+    costs: Sequence[int],
+    prices: Sequence[float],
+    ranges: Mapping[int, tuple[int, int]] | None = None,
+) -> Priced:
+    """The bound that any `prices` of the rows prove, and what each variable gains.
+
+    With `ranges`, of all answers in which these variables are at (least, most).
+    """
     gains = [cost * GRAIN for cost in costs]
     most = 0
     for (variables, coefficients, least, top), price in zip(program.rows, prices, strict=True):
@@ -82,6 +97,9 @@ def priced(program: Program, costs: Sequence[int], prices: Sequence[float]) -> P
             for variable, c in zip(variables, coefficients, strict=True):
                 gains[variable] -= each * c
     most += sum([g * high for g, high in zip(gains, program.high, strict=True) if g > 0])
+    for variable, (low, high) in (ranges or {}).items():
+        gain = gains[variable]
+        most += gain * (high - program.high[variable] if gain > 0 else low)
     return Priced(most, gains)
 
 
@@ -103,38 +121,116 @@ def near_best(
     if relaxed is None:
         return None
     proof = priced(program, costs, relaxed.prices)
-    most_work *= max(1.0, program.size / FIRST_SEARCH_VARIABLES)
+    return near_relaxed(
+        program, costs, relaxed, proof, Effort(seed, uniform, deadline, gap, most_work)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How a program is searched: the gap that is close enough, and what that may take."""
+
+    seed: int
+    uniform: bool
+    deadline: Deadline
+    gap: float
+    most_work: float = math.inf
+
+
+def near_relaxed(
+    program: Program,
+    costs: Sequence[int],
+    relaxed: Relaxation,
+    proof: Priced,
+    effort: Effort,
+    constant: int = 0,
+    known: int | None = None,
+) -> SolveResult | None:
+    """The same for a program whose relaxation is solved already.
+
+    Its answers are worth `constant` more where the gap counts. Where one elsewhere is `known` to be
+    worth so much, only one that is better by more than the gap is looked for; `values` are `None`
+    where there is none.
+    """
+    seed, uniform, deadline, gap = effort.seed, effort.uniform, effort.deadline, effort.gap
+    most_work = effort.most_work * max(1.0, program.size / FIRST_SEARCH_VARIABLES)
     answer = _in_a_core(program, costs, relaxed, proof, seed, uniform, deadline, gap)
-    if answer is None or answer.values is None:
-        return None
-    values, objective = answer.values, answer.objective
-    bound = max(objective, min(proof.bound, answer.bound))
-    most_work -= answer.work
-    while bound - objective > (allowed := _allowed(gap, objective, bound)):
-        if most_work <= 0 or not deadline.left():
-            return SolveResult(values, False, objective, bound)
+    values: list[int] | None = None
+    objective, bound, work = known, proof.bound, 0.0
+    if answer is not None:
+        bound, work = min(bound, answer.bound), answer.work
+        if answer.values is not None and (known is None or answer.objective > known):
+            values, objective = answer.values, answer.objective
+    if objective is None:
+        return answer if answer is not None and answer.proven else None
+    bound = max(objective, bound)
+    while bound - objective > (allowed := allowance(gap, objective + constant, bound + constant)):
+        if most_work <= work or not deadline.left():
+            return SolveResult(values, False, objective, bound, work=work)
         least = objective + allowed + 1
         left = reduced_program(program, costs, proof.ranges(program, least))
         rest = CpSat(left.program, seed, scored=True, uniform=uniform, deep=True)
         found = rest.maximize(
             left.costs,
             deadline.left(),
-            None if most_work == math.inf else most_work,
+            None if most_work == math.inf else most_work - work,
             (least - left.constant, bound - left.constant),
             gap / 2,
         )
-        most_work -= found.work
+        work += found.work
         if found.values is None and found.proven:
             bound = least - 1
             break
         bound = min(bound, max(least - 1, found.bound + left.constant))
         if found.values is None:
-            return SolveResult(values, False, objective, bound)
+            return SolveResult(values, False, objective, bound, work=work)
         values, objective = left.whole(found.values), found.objective + left.constant
-    return SolveResult(values, True, objective, bound)
+    return SolveResult(values, True, objective, bound, work=work)
 
 
-def _allowed(gap: float, objective: int, bound: int) -> int:
+def near_bound(
+    program: Program,
+    costs: Sequence[int],
+    proof: Priced,
+    effort: Effort,
+    constant: int = 0,
+    known: int | None = None,
+) -> SolveResult:
+    """The same where the relaxation is worth hardly more than the best answer: from the top.
+
+    Answers within the gap of the bound use few variables, those that lose next to nothing. Any of
+    these will do; where there is none, the bound falls and the range doubles. Unproven where a
+    range takes more than its work; proven and without `values` where there is nothing better than
+    what is `known`, or nothing at all.
+    """
+    objective, bound, work = known, proof.bound, 0.0
+    values: list[int] | None = None
+    least, width = bound, allowance(effort.gap, bound + constant, bound + constant)
+    lowest = sum([cost * high for cost, high in zip(costs, program.high, strict=True) if cost < 0])
+    limit = RANGE_WORK * max(1.0, program.size / FIRST_SEARCH_VARIABLES)
+    while objective is not None or least >= lowest:
+        least = bound - width
+        if objective is not None:
+            allowed = allowance(effort.gap, objective + constant, bound + constant)
+            if bound - objective <= allowed:
+                return SolveResult(values, True, objective, bound, work=work)
+            least = max(least, objective + allowed + 1)
+        left = reduced_program(program, costs, proof.ranges(program, least))
+        window = (least - left.constant, bound - left.constant)
+        solver = CpSat(left.program, effort.seed, scored=True, uniform=effort.uniform)
+        found = solver.maximize(left.costs, effort.deadline.left(), limit, window, ANY)
+        work += found.work
+        if found.values is not None:
+            values, objective = left.whole(found.values), found.objective + left.constant
+            bound = max(objective, min(bound, found.bound + left.constant))
+        elif found.proven:
+            bound, width = least - 1, 2 * width + 1
+        else:
+            return SolveResult(values, False, objective or 0, bound, work=work)
+    return SolveResult(None, True, 0, bound, work=work)
+
+
+def allowance(gap: float, objective: int, bound: int) -> int:
     """How far below `bound` an answer may be, as a share of what the best one is worth.
 
     That lies between the two, so what is nearer to 0 of them counts, and nothing where 0 lies
@@ -174,6 +270,8 @@ def _in_a_core(
             bound = found.bound + core.constant if everything else ENDLESS
             objective = found.objective + core.constant
             return SolveResult(core.whole(found.values), False, objective, bound, work=work)
+        if everything and found.proven:
+            return SolveResult(None, True, 0, 0, work=work)
         if everything or not deadline.left():
             return None
         keep *= WIDER

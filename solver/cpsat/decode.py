@@ -49,16 +49,19 @@ def decode(model: Model, values: list[int], placed: dict[tuple[int, int], list[G
         return Decoded(misfits=failed)
     crowded, lost = packing.crowded()
     out = Decoded(misfits=crowded, lost=lost)
+    rooms = _rooms(model, values)
     for position, variables in enumerate(model.groups):
         group = variables.group
-        for number, takes_of in enumerate(_takes(model, variables, values, chosen[position])):
+        host = position if variables.room_of is None else variables.room_of
+        by_class = rooms.get(position) or _takes(model, variables, values, chosen[position])
+        for number, takes_of in enumerate(by_class):
             gang_class = group.gang_classes[number]
             gangs = gang_class.gangs * len(takes_of) if group.phantom else gang_class.gangs
             for gang, takes in zip(placed.get((position, number), gangs), takes_of, strict=False):
                 nodes: list[list[int]] = [[] for _ in group.roles]
                 for leaf, counts in takes:
                     for role, count in enumerate(counts):
-                        stock = packing.slots[_Slot(position, role, leaf)]
+                        stock = packing.slots[_Slot(host, role, leaf)]
                         nodes[role] += _draw(stock, count, group.kind.key.one_per_node)
                 out.gangs.append(PlacedGang(gang, group, nodes))
     return out
@@ -168,6 +171,32 @@ def _flow(
         out[gang_class] += places[at : at + values[flow]]
         at += values[flow]
     return places[at:]
+
+
+def _rooms(model: Model, values: list[int]) -> dict[int, list[list[list[tuple[int, Counts]]]]]:
+    """By position, the leaves that phantoms take of the room that they share in a spine."""
+    left: dict[int, int] = {}
+    out: dict[int, list[list[list[tuple[int, Counts]]]]] = {}
+    for position, variables in enumerate(model.groups):
+        if variables.room_of is None:
+            continue
+        if position == variables.room_of:
+            left = {
+                leaf: sum([c * values[v] for c, v in terms])
+                for (_, leaf), terms in variables.pods.items()
+            }
+        out[position] = [[]]
+        for spine, variable in variables.spines:
+            for _ in range(values[variable]):
+                missing, takes = variables.group.kind.sizes[0], list[tuple[int, Counts]]()
+                for leaf in model.state.fabric.spine_leaves[spine]:
+                    n = min(missing, left.get(leaf, 0))
+                    if n:
+                        takes.append((leaf, (n,)))
+                        left[leaf] -= n
+                        missing -= n
+                out[position][0].append(takes)
+    return out
 
 
 def _deal(

@@ -58,6 +58,9 @@ class GroupVariables:
     home: dict[int, tuple[CandidateClass, Candidate, int]] = field(default_factory=dict)
     """Leaf -> class, candidate and first variable, for gangs of one pod: each node class has a
     variable of its own there, so that nothing has to be split."""
+    room_of: int | None = None
+    """Position of the group whose `pods` count those of this one too, for phantoms that may use
+    any leaves of a spine: which of them takes what there makes no difference."""
     kept: dict[tuple[int, int], list[tuple[NodeClass, Seats, Terms]]] = field(default_factory=dict)
     """(role, leaf) -> how many members stay in each node class, and their seats there, for a group
     that stands."""
@@ -103,6 +106,8 @@ class Model:
     """What pods that are kept apart may come to."""
     keeps: list[Keep] = field(default_factory=list)
     """Residents that may stay where they are, counted."""
+    rooms: list[tuple[int, int]] = field(default_factory=list)
+    """(nodes, variable): how many phantoms of that size that may use any leaves are in a spine."""
     large: bool = False
     """Whether the program is so large that its relaxation is solved first."""
     inexact: list[NodeClass] = field(default_factory=list)

@@ -19,7 +19,7 @@ PROOFS = (
     Mutant(
         "relaxations that fail",
         "a large batch gets a greedy plan where HiGHS runs out of memory",
-        "solver/cpsat/backend.py",
+        "solver/cpsat/relaxation.py",
         "with suppress(*RELAXATION_FAILURES):",
         "with suppress():",
         f"{CORES}::test_a_relaxation_that_fails_is_done_without",

@@ -21,10 +21,10 @@ from fourleaf.model.validator import repair_breaches, validate
 from fourleaf.model.validator.breach import Law
 from fourleaf.solver.batch.greedy import greedy_plan
 from fourleaf.solver.batch.solve import solve
-from fourleaf.solver.cpsat.backend import relax
 from fourleaf.solver.cpsat.builder import build
 from fourleaf.solver.cpsat.core_search import priced
 from fourleaf.solver.cpsat.program import costs_of
+from fourleaf.solver.cpsat.relaxation import relax
 from fourleaf.solver.explain.explain import explain
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import gang_groups_for

@@ -12,10 +12,11 @@ from ortools.math_opt.core.python import solver as math_opt  # type: ignore[impo
 
 from fourleaf.solver.batch.solve import solve
 from fourleaf.solver.cpsat import builder
-from fourleaf.solver.cpsat.backend import CpSat, relax
+from fourleaf.solver.cpsat.backend import CpSat
 from fourleaf.solver.cpsat.core_search import near_best, priced
 from fourleaf.solver.cpsat.deadline import Deadline
 from fourleaf.solver.cpsat.program import Program
+from fourleaf.solver.cpsat.relaxation import relax
 from tests.small import fabric, gang, snapshot
 from tests.solver.cpsat.programs import answers, counted, made
 from tests.solver.cpsat.test_gap_closing import COSTS, leaves, worth
