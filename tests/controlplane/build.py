@@ -14,18 +14,23 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 MODULE = Path(__file__).parent / "go"
+FILTERS = "kube-filters"
 NAMES = (
     "etcd",
     "kube-apiserver",
     "kube-controller-manager",
     "kube-scheduler",
     "kubectl",
-    "kube-filters",
+    FILTERS,
 )
 """The programs that the one binary of `MODULE` is, by the name it is called with."""
+
+RELEASE = "FOURLEAF_KUBERNETES"
+"""The environment variable that names another release than the pinned one, such as v1.35.4."""
 
 KWOK = "kwok"
 KWOK_VERSION = "v0.8.0"
@@ -54,7 +59,18 @@ def cache_folder() -> Path:
 
 
 def kubernetes_version() -> str:
-    """Tell the version that `MODULE` pins, such as v1.36.3."""
+    """Tell the version of the control plane, such as v1.36.3: the pinned one, or that of `RELEASE`.
+
+    Raises `BuildError` where `RELEASE` names no version.
+    """
+    wanted = os.environ.get(RELEASE)
+    if wanted and re.fullmatch(r"v1\.\d+\.\d+", wanted) is None:
+        raise BuildError(f"{RELEASE}={wanted} is no version; write one such as v1.35.4")
+    return wanted or pinned_version()
+
+
+def pinned_version() -> str:
+    """Tell the version that `MODULE` pins."""
     found = re.search(r"^\tk8s\.io/kubernetes (v[\d.]+)$", (MODULE / "go.mod").read_text(), re.M)
     if found is None:
         raise BuildError(f"{MODULE / 'go.mod'} pins no version of k8s.io/kubernetes")
@@ -72,7 +88,9 @@ def program(name: str) -> Path:
     if name == KWOK:
         return kept(f"kwok-{KWOK_VERSION}-{machine()}", _install_kwok) / KWOK
     if name in NAMES:
-        return kept(_kubernetes_key(), _build_kubernetes) / name
+        # The filters are the oracle of one release, whatever the others are.
+        version = pinned_version() if name == FILTERS else kubernetes_version()
+        return kept(_kubernetes_key(version), partial(_build_kubernetes, version)) / name
     raise BuildError(f"{name} is none of {', '.join((*NAMES, KWOK))}")
 
 
@@ -86,11 +104,11 @@ def machine() -> str:
     return f"{platform.system()}-{platform.machine()}".lower()
 
 
-def _kubernetes_key() -> str:
+def _kubernetes_key(version: str) -> str:
     content = hashlib.sha256()
-    for name in ("go.mod", "go.sum", "main.go", "filters/filters.go"):
+    for name in ("go.mod", "go.sum", "main.go", "with_filters.go", "filters/filters.go"):
         content.update((MODULE / name).read_bytes())
-    return f"kubernetes-{kubernetes_version()}-{machine()}-{content.hexdigest()[:12]}"
+    return f"kubernetes-{version}-{machine()}-{content.hexdigest()[:12]}"
 
 
 def kept(key: str, build: Callable[[Path], None]) -> Path:
@@ -121,20 +139,38 @@ def _lock(path: Path) -> Iterator[None]:
         yield
 
 
-def _build_kubernetes(folder: Path) -> None:
-    version = kubernetes_version()
+def _build_kubernetes(version: str, folder: Path) -> None:
     major, minor, _ = version.removeprefix("v").split(".")
     package = "k8s.io/component-base/version"
     stamps = {"gitVersion": version, "gitMajor": major, "gitMinor": minor}
     flags = " ".join(["-s", "-w", *(f"-X {package}.{key}={stamps[key]}" for key in stamps)])
     binary = folder / "controlplane"
-    go(
-        f"building etcd and Kubernetes {version} from source, once: minutes on few cores",
-        ["build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", str(binary), "."],
-        MODULE,
-    )
-    for name in NAMES:
+    with _module(version) as module:
+        go(
+            f"building etcd and Kubernetes {version} from source, once: minutes on few cores",
+            ["build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", str(binary), "."],
+            module,
+        )
+    for name in NAMES if version == pinned_version() else NAMES[:-1]:
         (folder / name).symlink_to(binary.name)
+
+
+@contextmanager
+def _module(version: str) -> Iterator[Path]:
+    """The module that builds `version`: that of another release asks for what that one does."""
+    pinned = pinned_version()
+    if version == pinned:
+        yield MODULE
+        return
+    text = re.sub(r"^\t.*// indirect\n", "", (MODULE / "go.mod").read_text(), flags=re.M)
+    wanted = text.replace(pinned, version).replace(
+        pinned.replace("v1", "v0"), version.replace("v1", "v0")
+    )
+    with tempfile.TemporaryDirectory() as name:
+        (Path(name) / "go.mod").write_text(wanted)
+        shutil.copy(MODULE / "main.go", name)
+        go(f"asking what Kubernetes {version} is built of", ["mod", "tidy"], Path(name))
+        yield Path(name)
 
 
 def _install_kwok(folder: Path) -> None:

@@ -41,6 +41,32 @@ def test_an_unknown_program_is_refused() -> None:
         build.program("kubelet")
 
 
+def test_another_release_is_asked_for_by_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same module with other versions, without what calls the insides of one release."""
+    monkeypatch.setenv(build.RELEASE, "v1.35.4")
+    assert build.kubernetes_version() == "v1.35.4"
+    asked: list[str] = []
+
+    def look(_what: str, _arguments: list[str], folder: Path) -> None:
+        asked.append((folder / "go.mod").read_text())
+        assert [one.name for one in folder.glob("*.go")] == ["main.go"]
+
+    monkeypatch.setattr(build, "go", look)
+    with build._module("v1.35.4"):
+        pass
+    (module,) = asked
+    assert "\tk8s.io/kubernetes v1.35.4\n" in module
+    assert "k8s.io/api => k8s.io/api v0.35.4\n" in module
+    assert "36" not in module.partition("etcd")[2].partition("\n")[2]
+
+
+def test_what_is_no_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The word `latest` would be a different thing each day."""
+    monkeypatch.setenv(build.RELEASE, "latest")
+    with pytest.raises(build.BuildError, match=r"latest is no version; write one such as"):
+        build.program("etcd")
+
+
 def test_two_at_once_build_once() -> None:
     """Two workers of one test run must not build the same for minutes side by side."""
     builds = []

@@ -10,10 +10,13 @@ import pytest
 from tests.controlplane.fixtures import KUBECONFIG
 from tests.controlplane.fleet import Fleet, create_fleet
 from tests.controlplane.plane import ControlPlane
+from tests.controlplane.releases import since
 from tests.controlplane.waiting import eventually
 from tests.e2e.checker import breaches, holds
 from tests.e2e.replica import Replica, grant
 from tests.e2e.test_dialects import template
+
+pytestmark = since(36, "this version of native groups")
 
 GATES = {"GenericWorkload": True, "GangScheduling": True}
 

@@ -16,19 +16,21 @@ import (
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	manager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
-
-	"fourleaf/tests/controlplane/filters"
 )
+
+// More programs of this binary, by name; with_filters.go adds one.
+var others = map[string]func(){}
 
 func main() {
 	name := filepath.Base(os.Args[0])
+	if other, ok := others[name]; ok {
+		other()
+		return
+	}
 	var command *cobra.Command
 	switch name {
 	case "etcd":
 		etcdmain.Main(os.Args)
-		return
-	case "kube-filters":
-		filters.Main()
 		return
 	case "kube-apiserver":
 		command = apiserver.NewAPIServerCommand()
