@@ -435,8 +435,8 @@ FAIRNESS = (
         "gangs in order: those that come later",
         "gangs are read in the order in which they came: same input, another plan",
         "model/readers/live/waiting_gangs.py",
-        "insort(self._in_order, draft, key=_order)",
-        "self._in_order.append(draft)",
+        "                at = bisect_right(self._in_order, draft.order, key=_order)\n",
+        "                at = len(self._in_order)\n",
         f"{LIVE}::test_one_of_many_gangs_has_its_place_in_natural_order",
     ),
     Mutant(
@@ -579,7 +579,7 @@ FAIRNESS = (
         "reasons stand until their leaves change",
         "gangs say for ever that pods hold a leaf which have ended long ago",
         "k8s_bridge/scheduling/set_aside.py",
-        "any(near.leaf in places for near in one.reason.near)",
+        "any(near.leaf in places for near in reason.near)",
         "False",
         "tests/k8s_bridge/scheduling/test_freed_room.py"
         "::test_what_names_a_leaf_is_told_anew_by_one_for_all_alike",
