@@ -1,4 +1,4 @@
-"""Tests that need a release of Kubernetes: they skip on older ones, and say so."""
+"""What the control plane of the tests has by its release of Kubernetes; tests of the rest skip."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ import pytest
 from tests.controlplane.build import kubernetes_version
 
 
+def has(minor: int) -> bool:
+    """Whether it has what came with Kubernetes 1.`minor`."""
+    return int(kubernetes_version().split(".")[1]) >= minor
+
+
 def since(minor: int, what: str) -> pytest.MarkDecorator:
-    """A mark for what Kubernetes has only since 1.`minor`."""
-    version = kubernetes_version()
-    older = int(version.split(".")[1]) < minor
-    return pytest.mark.skipif(older, reason=f"{what} came with 1.{minor}; this is {version}")
+    """A mark for what came with Kubernetes 1.`minor`."""
+    reason = f"{what} came with 1.{minor}; this is {kubernetes_version()}"
+    return pytest.mark.skipif(not has(minor), reason=reason)

@@ -12,14 +12,19 @@ from fourleaf.k8s_bridge.informers.watched_kinds import WATCHED_KINDS
 from fourleaf.model.crds.definitions import definitions
 from tests.controlplane import flags
 from tests.controlplane.api import Api
+from tests.controlplane.releases import has
 from tests.controlplane.used_rights import SERVICE_ACCOUNT
 from tests.controlplane.waiting import serve
 from tests.e2e.rights import ACCOUNTS, DOES
 
-NATIVE_GROUPS = flags.features(
-    {"GenericWorkload": True, "GangScheduling": True}, ["scheduling.k8s.io/v1alpha2=true"]
+NATIVE_GROUPS = (
+    flags.features(
+        {"GenericWorkload": True, "GangScheduling": True}, ["scheduling.k8s.io/v1alpha2=true"]
+    )
+    if has(36)
+    else []
 )
-"""Flags of an API server that has PodGroups of its own."""
+"""Flags of an API server that has PodGroups of its own, where its release does."""
 BUILT_IN_GROUPS = (
     "admissionregistration.k8s.io",
     "coordination.k8s.io",

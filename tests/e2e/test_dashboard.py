@@ -16,6 +16,7 @@ from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import Fleet, create_fleet
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.processes import Process
+from tests.controlplane.releases import since
 from tests.controlplane.waiting import eventually
 from tests.e2e.accounts import DASHBOARD, RBAC, SCHEDULER, account, install, uninstall
 from tests.e2e.attacks import pod
@@ -222,6 +223,7 @@ def test_the_account_can_write_nothing(stage: Stage, tmp_path: Path) -> None:
             assert caught.value.status == 403
 
 
+@since(36, "this version of native groups")
 @pytest.mark.parametrize("component", ["scheduler", "dashboard"])
 def test_every_kind_that_a_role_names_is_read(stage: Stage, component: str) -> None:
     """Listed and watched, whatever may be of what is served."""
