@@ -20,6 +20,7 @@ from fourleaf.k8s_bridge.scheduling.cycle import Cycle
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
 from fourleaf.model.config.relocation import Backfill
 from fourleaf.model.config.spec import SchedulerConfig, Spec
+from fourleaf.model.gang import GangKey
 from tests.explorer.code.leader import QUIET, Leader, UnhurriedClock
 from tests.explorer.code.scenario import Act, TakeOver
 from tests.explorer.code.store import CountingStore
@@ -116,6 +117,7 @@ class TermLeader(Leader):
         for part in (parts.executor, parts.repair, parts.preemption, parts.reservation):
             part._log = QUIET
         self._glimpse = b""
+        self._back: frozenset[GangKey] = frozenset()
 
     @property
     def idle(self) -> bool:
@@ -138,6 +140,7 @@ class TermLeader(Leader):
     async def _lead(self) -> None:
         self.leads = True
         self.view.changed.set()
+        self._back = self.cycle.returning()
         while True:
             self._at_rest()
             self._wake()
@@ -149,9 +152,11 @@ class TermLeader(Leader):
                 report = await self.cycle.run()
                 if report.again:
                     self.view.changed.set()
-            before = self.cycle.returning()
             await self.keeping.run_once()
-            if before - self.cycle.returning() or self.api_backoff._refused:
+            # Since the last beat: what takes long goes on beside them.
+            returned = self._back - (back := self.cycle.returning())
+            self._back = back
+            if returned or self.api_backoff._refused:
                 self.view.changed.set()
             if self._strangers():
                 await self.keeping.sweep()
@@ -190,6 +195,7 @@ class TermLeader(Leader):
             sorted(self.cycle._assumed.items()),
             self.view.changed.is_set(),
             bool(self.api_backoff._refused),
+            sorted(self._back),
             self._glimpse,
         )
         return super()._known() + repr(more).encode()
