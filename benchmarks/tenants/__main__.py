@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated
 
 import structlog
 import typer
 
-from benchmarks.results import markdown, write_tables
+from benchmarks.results import amend_tables, machine, markdown, write_tables
 from benchmarks.tenants.loads import LOADS, NEAR, TWICE
 from benchmarks.tenants.measure import GAP_SECONDS, HONEST, MOST_REST_SECONDS, Row, measured
 
@@ -50,7 +51,9 @@ def main(
         list[str] | None, typer.Option(help="Loads whose names have one of these in them.")
     ] = None,
     patience: Annotated[float, typer.Option(help="Seconds until a gang counts as unbound.")] = 60.0,
-    write: Annotated[bool, typer.Option(help="Replace the section of RESULTS.md.")] = False,
+    write: Annotated[
+        bool, typer.Option(help="Write the page of tables; with --only, these rows of it.")
+    ] = False,
 ) -> None:
     """Measure, print, and write where wanted."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
@@ -67,7 +70,9 @@ def main(
     lines = [columns(name, row, rows[BASE].median) for name, row in rows.items()]
     table = markdown(HEADER, lines)
     print(table)
-    if write:
+    if write and only:
+        amend_tables("tenants", partial(renewed, rows=lines[1:], told=_told(bases)))
+    elif write:
         note = NOTE.format(
             honest=HONEST,
             gap=GAP_SECONDS,
@@ -84,6 +89,26 @@ def main(
         write_tables("tenants", TITLE, f"{note}\n\n{table}")
     if any(line[-1] == "no" for line in lines):
         raise SystemExit(1)
+
+
+def renewed(body: str, rows: Sequence[Sequence[str]], told: str) -> str:
+    """The tables of `body` with these `rows` in place of those of the same loads, and `told`.
+
+    Raises `LookupError` where there is no row of such a load.
+    """
+    lines = body.split("\n")
+    for row in rows:
+        at = next((i for i, line in enumerate(lines) if line.startswith(f"| {row[0]} |")), None)
+        if at is None:
+            raise LookupError(f"the page of tenants has no row of {row[0]}")
+        lines[at] = "| " + " | ".join(row) + " |"
+    names = ", ".join(row[0] for row in rows)
+    return "\n".join(lines) + f"\n\nMeasured again since, {told}: {names}."
+
+
+def _told(bases: Sequence[Row]) -> str:
+    medians = ", ".join(f"{row.median:.3f}" for row in bases)
+    return f"{machine()}, beside medians without a load of {medians} s"
 
 
 def middle(rows: Sequence[Row]) -> Row:

@@ -11,7 +11,7 @@ import pytest
 from benchmarks import first_page, results
 from benchmarks.read_tables import read_tables
 from benchmarks.tenants import memory, pods
-from benchmarks.tenants.__main__ import HEADER, columns
+from benchmarks.tenants.__main__ import HEADER, columns, renewed
 from benchmarks.tenants.loads import LOADS, Load
 from benchmarks.tenants.measure import measured
 
@@ -55,3 +55,13 @@ def test_memory_is_written_as_a_page_of_tables(
     held = [(one["pods so far"], one["leader"], one["follower"]) for one in tables.rows()]
     assert held[0] == ("0", "90.0", "90.5")
     assert held[1:] == [("5,000", "226.0", "181.0"), ("10,000", "232.0", f"{last:.1f}")]
+
+
+def test_rows_that_are_measured_again_take_the_place_of_the_old_ones() -> None:
+    """The others stay, and it is said which are newer."""
+    body = "How.\n\n| load | median |\n|---|---|\n| none | 4 |\n| a | 5 |\n| b | 6 |"
+    assert renewed(body, [["b", "1"]], "by us") == (
+        body.replace("| b | 6 |", "| b | 1 |") + "\n\nMeasured again since, by us: b."
+    )
+    with pytest.raises(LookupError, match="no row of c"):
+        renewed(body, [["c", "1"]], "by us")
