@@ -86,7 +86,7 @@ KEPT_PLACES = (
         "k8s_bridge/relocation/reservation.py",
         "            and not self._room.rests(gang.key.namespace, after)\n",
         "",
-        f"{RESERVATION}::test_others_come_first_after_a_member_was_taken_back",
+        f"{RESERVATION}::test_a_namespace_rests_after_a_member_was_taken_back",
     ),
     Mutant(
         "turns after a place was kept in vain",

@@ -294,6 +294,21 @@ async def test_others_come_first_after_a_member_was_taken_back(bench: Bench) -> 
     assert await bench.reservations() == ["honest/wide"]
 
 
+async def test_a_namespace_rests_after_a_member_was_taken_back(bench: Bench) -> None:
+    """Another gang of it has waited as long, and has its place when a new one would."""
+    await configure(bench, CONFIG.replace("20", "40"))
+    await bench.submit("stays", 1)
+    await members(bench, "evil", "big", 8)
+    await members(bench, "evil", "wide", 8)
+    await bench.clock.advance(45)
+    (one,) = await bench.reservations()
+    await bench.cluster.delete(PODS, Target("evil", f"{one.removeprefix('evil/')}-0"))
+    await bench.clock.advance(35)
+    assert not await bench.reservations()
+    await bench.clock.advance(10)
+    assert await bench.reservations() == [{"evil/big": "evil/wide", "evil/wide": "evil/big"}[one]]
+
+
 async def test_others_come_first_after_an_hour_in_vain(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
