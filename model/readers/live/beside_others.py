@@ -52,8 +52,6 @@ class BesideOthers:
             # So it is mostly, and then not even a long queue is gone through.
             self.turns.begin()
             changed = []
-            for draft in self._changed.values():
-                draft.begin_anew()
         for draft in changed:
             old = before.get(draft.gang.key)
             if old is not draft.gang and old == draft.gang:
