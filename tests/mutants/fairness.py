@@ -678,6 +678,6 @@ FAIRNESS = (
         "k8s_bridge/reporting/recorder/items_in_turn.py",
         "self._lines[namespace] = self._lines.pop(namespace)",
         "self._lines[namespace] = line",
-        f"{TELLING}::test_a_namespace_that_has_much_to_tell_crowds_out_no_other",
+        f"{TELLING}::test_namespaces_take_turns",
     ),
 )

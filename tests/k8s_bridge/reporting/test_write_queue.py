@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Refused, Throttled
 from fourleaf.k8s_bridge.election.gate import NotLeader
+from fourleaf.k8s_bridge.reporting.recorder.items_in_turn import ItemsInTurn
 from fourleaf.k8s_bridge.reporting.recorder.write_queue import QueueLimits, WriteQueue
 from tests.twins.virtual_clock import VirtualClock
 
@@ -99,6 +100,17 @@ async def test_a_namespace_that_has_much_to_tell_crowds_out_no_other() -> None:
     task.cancel()
     await asyncio.wait({task})
     assert [item for _, item in journal.lines] == ["evil0", "ml0", "evil1", "ml1", "evil2", "ml2"]
+
+
+def test_namespaces_take_turns() -> None:
+    """Of two that wait in one and one that waits in another, that one is the second."""
+    items = ItemsInTurn(9, lambda one: one[:-1])
+    for name in ("evil0", "evil1", "ml0"):
+        items.put(name, name)
+    taken = []
+    while found := items.next((), ()):
+        taken.append(items.pop(found[0]))
+    assert taken == ["evil0", "ml0", "evil1"]
 
 
 async def test_one_object_is_never_written_twice_at_once() -> None:
