@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -204,10 +205,13 @@ async def replace_map(
             await cluster.patch(kind, target, patch)
             return
         except Conflict:
-            now = await cluster.get(kind, target)
-            if map_at(now, stated.prefix) != stated.text:
-                break
-            target = replace(target, version=now["metadata"]["resourceVersion"])
+            with suppress(ClusterError):
+                now = await cluster.get(kind, target)
+                if map_at(now, stated.prefix) == stated.text:
+                    target = replace(target, version=now["metadata"]["resourceVersion"])
+                    continue
+            break
         except ClusterError:
             break
+    # Once more, for what it says of why not.
     await patch_all(cluster, reach, kind, [target], patch)

@@ -39,39 +39,38 @@ def relax(program: Program, costs: Sequence[int], seconds: float) -> Relaxation 
 
 def _or_none(solve: Callable[[], Relaxation | None]) -> Relaxation | None:
     with suppress(*RELAXATION_FAILURES):
-        found = solve()
-        if found is not None and all(map(math.isfinite, chain(found.values, found.prices))):
-            return found
+        # Loaded here and below: few programs of small fabrics need it.
+        from pybind11_abseil.status import StatusNotOk  # type: ignore[import-untyped]
+
+        with suppress(StatusNotOk):
+            found = solve()
+            if found is not None and all(map(math.isfinite, chain(found.values, found.prices))):
+                return found
     return None
 
 
 def _simplex(program: Program, costs: Sequence[int], seconds: float) -> Relaxation | None:
-    # Loaded here and below: few programs of small fabrics need it.
     from ortools.math_opt import (  # type: ignore[import-untyped]
         callback_pb2,
         model_parameters_pb2,
         parameters_pb2,
     )
     from ortools.math_opt.core.python import solver  # type: ignore[import-untyped]
-    from pybind11_abseil.status import StatusNotOk  # type: ignore[import-untyped]
 
     parameters = parameters_pb2.SolveParametersProto()
     parameters.time_limit.FromTimedelta(timedelta(seconds=max(seconds, 0.001)))
     parameters.highs.string_options["presolve"] = "off"
-    try:
-        result = solver.solve(
-            _model(program, costs),
-            parameters_pb2.SOLVER_TYPE_HIGHS,
-            parameters_pb2.SolverInitializerProto(),
-            parameters,
-            model_parameters_pb2.ModelSolveParametersProto(),
-            None,
-            callback_pb2.CallbackRegistrationProto(),
-            None,
-            None,
-        )
-    except StatusNotOk:
-        return None
+    result = solver.solve(
+        _model(program, costs),
+        parameters_pb2.SOLVER_TYPE_HIGHS,
+        parameters_pb2.SolverInitializerProto(),
+        parameters,
+        model_parameters_pb2.ModelSolveParametersProto(),
+        None,
+        callback_pb2.CallbackRegistrationProto(),
+        None,
+        None,
+    )
     return _found(program, result)
 
 

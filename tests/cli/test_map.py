@@ -12,6 +12,7 @@ import yaml
 
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.maps.source import replace_map
+from fourleaf.k8s_bridge.cluster.errors import NotFound
 from fourleaf.k8s_bridge.cluster.kinds import STATEFUL_SETS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.protocol import Target
@@ -238,3 +239,20 @@ async def test_what_others_write_meanwhile_stops_a_fix_only_where_it_is_the_map(
         assert after == "0=n2:0\n"
     now = await cluster.get(STATEFUL_SETS, Target("default", "web"))
     assert map_at(now, at.prefix) == after
+
+
+async def test_an_object_that_goes_while_its_map_is_fixed_is_named() -> None:
+    """Another version was looked at, and by the second try it is not there any more."""
+    cluster = Written({"metadata": {"labels": {"rollout": "2"}}}, 1)
+    body = stateful_set("0=n0:0\n", 1)
+    body["metadata"]["namespace"] = "default"
+    at = stated(await cluster.create(STATEFUL_SETS, "default", body))
+    cluster.get = absent  # type: ignore[method-assign]
+    with pytest.raises(BadInput) as bad:
+        await replace_map(cluster, ClusterAccess(), at, "0=n1:0\n")
+    assert [one.object for one in bad.value.problems] == ["StatefulSet default/web"]
+
+
+async def absent(kind: Any, target: Target) -> Any:
+    """Find nothing."""
+    raise NotFound(f"{kind.plural} {target} not found", 404, "NotFound")

@@ -40,7 +40,7 @@ class ProcessError(RuntimeError):
 
 
 def free_ports(count: int) -> list[int]:
-    """Find so many ports of 127.0.0.1 that nobody listens on, and that were not found lately."""
+    """Find so many free ports of 127.0.0.1 that were not found lately."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     found: list[int] = []
     with _FINDING:

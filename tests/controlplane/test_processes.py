@@ -88,7 +88,7 @@ def test_free_ports_differ() -> None:
 
 
 def test_other_workers_find_other_ports(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody listens yet on a port that another worker of the test run has found."""
+    """A port that another worker of the test run has found still looks free."""
     found = []
     for worker in ("gw0", "gw1", "gw7"):
         monkeypatch.setenv("PYTEST_XDIST_WORKER", worker)

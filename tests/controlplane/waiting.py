@@ -38,7 +38,7 @@ CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 def serve(api: Api, definitions: Iterable[dict[str, Any]]) -> None:
     """Create CustomResourceDefinitions and wait until the API serves what each of them defines.
 
-    It does so one after the other, in its own time; whoever looks before that finds no such kind.
+    It does so one after the other, in its own time; requests before that find no such kind.
     """
     specs = [api.create(CRDS, body)["spec"] for body in definitions]
     for spec in specs:
