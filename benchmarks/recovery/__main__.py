@@ -10,8 +10,8 @@ With room nowhere, a gang has to stay as it is, and no pod is evicted: seconds a
 says why, and 30 s later its members have to be the same.
 
 An operator makes another pod of the same index as soon as one is to end, as those of training jobs
-and ReplicaSets do. A Job with `backoffLimitPerIndex`, as the guides have it, does that too, but its
-controller counts what is evicted as failed and waits 10 s for that. A StatefulSet waits until the
+and ReplicaSets do. A Job with `backoffLimitPerIndex`, as the guides have it, does that too, 10 s
+after the failure, which is the last heartbeat of the node. A StatefulSet waits until the
 pod before is gone, so `repair.endLostPodsAtOnce` is set for it. Both are those of
 kube-controller-manager; they are tried where there is room in the leaf.
 """

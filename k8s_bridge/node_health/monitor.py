@@ -17,6 +17,7 @@ from fourleaf.k8s_bridge.ledger.state_lease import StateLease
 from fourleaf.k8s_bridge.node_health.failure_rates import FailureRates
 from fourleaf.k8s_bridge.node_health.heartbeats import Heartbeats
 from fourleaf.k8s_bridge.node_health.judge import (
+    SUSPECT_SECONDS,
     Judgement,
     NodeVerdict,
     Signs,
@@ -91,6 +92,11 @@ class NodeMonitor:
             dead = frozenset(node for node, one in self.judgements.items() if one.dead)
             self._dead = self.judgements, dead
         return dead
+
+    def silent_for(self, node: str) -> float | None:
+        """Seconds since the last heartbeat of a silent node, None where it is heard."""
+        silence = self.heartbeats.silence(node, self.clock.monotonic())
+        return None if silence is None or silence <= SUSPECT_SECONDS else silence
 
     async def run(self) -> None:
         """Look again and again, until cancelled."""

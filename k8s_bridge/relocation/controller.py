@@ -63,6 +63,9 @@ class DeadNodes(Protocol):
     def dead(self) -> frozenset[str]:
         """The nodes of which all that runs there is lost."""
 
+    def silent_for(self, node: str) -> float | None:
+        """Seconds since the last heartbeat of a silent node, None where it is heard."""
+
 
 @dataclass(slots=True, eq=False)
 class RelocationController:
@@ -108,7 +111,13 @@ class RelocationController:
         dry_run = EvictionDryRun(self.cluster, self.clock)
         evictions = EvictionTrials(dry_run, self.cache, self.clock, self.observer, self.spawn)
         self.executor = Executor(
-            self.cluster, self.cache, self.store, self.clock, self.observer, evictions
+            self.cluster,
+            self.cache,
+            self.store,
+            self.clock,
+            self.observer,
+            evictions,
+            self.nodes.silent_for,
         )
         self.overstays = Overstays(self.clock)
         self.repair = RepairPlanner(*shared, self.observer, evictions, self.caused)

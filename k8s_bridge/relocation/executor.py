@@ -15,11 +15,12 @@ from fourleaf.k8s_bridge.cluster.errors import (
     NotFound,
     Refused,
 )
-from fourleaf.k8s_bridge.cluster.kinds import NODES
+from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
 from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
 from fourleaf.k8s_bridge.relocation.ages import PodEnds, RelocationAges
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.evictions.failure_time import FailureTimes, is_of_a_job
 from fourleaf.k8s_bridge.relocation.evictions.lost_ends import LostEnds
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.next_action import progress
@@ -57,7 +58,8 @@ class _Eviction:
 class Executor:
     """Works on the relocations of one term. `cluster` is gated.
 
-    `on_end` hears which one has ended, and why it ended early, "" where it has served.
+    `silent_for` says how long nodes have sent no heartbeat, None for those that do. `on_end` hears
+    which one has ended, and why it ended early, "" where it has served.
     """
 
     cluster: Cluster
@@ -66,10 +68,12 @@ class Executor:
     clock: Clock
     observer: RelocationObserver
     trials: EvictionTrials
+    silent_for: Callable[[str], float | None]
     on_end: Callable[[Relocation, str], None] | None = None
     ages: RelocationAges = field(init=False)
     ends: PodEnds = field(init=False)
     lost_ends: LostEnds = field(init=False)
+    failure_times: FailureTimes = field(init=False)
     kept_leaves: KeptLeaves = field(default_factory=KeptLeaves)
     _asked: dict[str, _Eviction] = field(default_factory=dict)
     _told: set[str] = field(default_factory=set)
@@ -80,6 +84,7 @@ class Executor:
         self.ages = RelocationAges(self.clock)
         self.ends = PodEnds(self.cache, self.clock)
         self.lost_ends = LostEnds(self.cluster, self.cache, self.clock, self.trials.turns)
+        self.failure_times = FailureTimes(self.cluster)
 
     async def step(self, dead: frozenset[str]) -> None:
         """One step of each relocation. Raises `Fenced` where another leads by now."""
@@ -229,6 +234,15 @@ class Executor:
             self._told.add(leaver.pod.uid)
             self._log.info("evicted", pod=str(leaver.pod), gang=str(one.gang), why=one.why)
             self.observer.evicted(one, leaver)
+            await self._tell_failure(leaver)
+
+    async def _tell_failure(self, leaver: Leaver) -> None:
+        """Tell the Job controller when a lost pod has failed, for it makes no other before."""
+        silence = self.silent_for(leaver.node) if leaver.lost else None
+        pods = self.cache.objects.get(PODS, {})
+        body = pods.get((leaver.pod.namespace, leaver.pod.name))
+        if silence is not None and body is not None and is_of_a_job(body):
+            await self.failure_times.tell(leaver, self.clock.wall() - silence)
 
     def _ends_at_once(self, leaver: Leaver) -> bool:
         return leaver.lost and self.cache.config.spec.repair.end_lost_pods_at_once

@@ -10,6 +10,7 @@ SIZES = "tests/k8s_bridge/ledger/test_sizes.py"
 VOLUMES = "tests/k8s_bridge/scheduling/test_volumes.py"
 ROOM = "tests/k8s_bridge/relocation/test_record_room.py"
 LOST = "tests/k8s_bridge/relocation/test_lost_ends.py"
+FAILED = "tests/k8s_bridge/relocation/test_failure_time.py"
 REPAIR = "tests/k8s_bridge/relocation/test_repair.py"
 KEPT_ROOM = "tests/k8s_bridge/relocation/test_kept_room.py"
 LATE = "tests/k8s_bridge/relocation/test_late_members.py"
@@ -305,6 +306,30 @@ KEPT_PLACES = (
         '                if body.get("metadata", {}).get("deletionGracePeriodSeconds") != 0:\n',
         "                if body is not None:\n",
         f"{LOST}::test_what_finalizers_alone_keep_is_not_ended_again",
+    ),
+    Mutant(
+        "only what is lost has failed",
+        "a Job hears that members which move and live have failed on a node that is silent",
+        "k8s_bridge/relocation/executor.py",
+        "self.silent_for(leaver.node) if leaver.lost else None",
+        "self.silent_for(leaver.node) or 0.0",
+        f"{FAILED}::test_members_that_live_and_move_have_not_failed",
+    ),
+    Mutant(
+        "a kubelet that is heard says itself what is ready",
+        "a pod that ends in its own time is said to have ended",
+        "k8s_bridge/node_health/monitor.py",
+        "None if silence is None or silence <= SUSPECT_SECONDS else silence",
+        "silence",
+        f"{FAILED}::test_a_kubelet_that_is_heard_says_so_itself",
+    ),
+    Mutant(
+        "a lost pod failed when its node was heard last",
+        "a Job that loses a node runs again ten seconds later than it could",
+        "k8s_bridge/relocation/executor.py",
+        "self.clock.wall() - silence",
+        "self.clock.wall()",
+        f"{FAILED}::test_it_failed_when_its_node_was_heard_last",
     ),
     Mutant(
         "kept places are held against the laws again",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from fourleaf.k8s_bridge.cluster.kinds import JOBS, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import OURS, container
@@ -37,8 +38,9 @@ def job(name: str, size: int, gpus: int = 8, **annotations: str) -> Body:
 class JobController:
     """Keeps one pod for every index of every Job; a pod that is to end does not count.
 
-    It waits for `backoff` seconds before it makes another in place of one that is gone, and makes
-    none for a Job that is suspended or has failed.
+    It waits for `backoff` seconds before it makes another in place of one that is gone, from when
+    that one was not ready where its conditions say so, and makes none for a Job that is suspended
+    or has failed.
     """
 
     def __init__(self, store: MemoryStore) -> None:
@@ -55,26 +57,28 @@ class JobController:
 
     def step(self) -> None:
         """Make the pods that are missing."""
-        now = self._store.clock.monotonic()
+        now, wall = self._store.clock.monotonic(), self._store.clock.wall()
         for record in list(self._store.records(JOBS)):
             spec = record.body["spec"]
             if spec.get("suspend") or (record.body.get("status") or {}).get("conditions"):
                 continue
-            present = {index for index, _ in self._pods(record)}
-            uid = record.metadata["uid"]
+            uid, pods = record.metadata["uid"], list(self._pods(record))
+            present = {_index(pod) for pod in pods if not _is_over(pod)}
             self._seen |= dict.fromkeys(((uid, index) for index in present), now)
+            for pod in pods:
+                since = _unready_since(pod)
+                if _is_over(pod) and since is not None:
+                    self._seen[uid, _index(pod)] = now - (wall - since)
             for index in range(spec["completions"]):
                 seen = self._seen.get((uid, index))
                 if index not in present and (seen is None or now - seen >= self.backoff):
                     self._make(record, index)
 
-    def _pods(self, owner: StoredObject) -> Iterator[tuple[int, StoredObject]]:
+    def _pods(self, owner: StoredObject) -> Iterator[StoredObject]:
         for pod in self._store.records(PODS, owner.namespace):
             owners = pod.metadata.get("ownerReferences") or ()
             if any(one["uid"] == owner.metadata["uid"] for one in owners):
-                ended = pod.body["status"].get("phase") == "Failed"
-                if "deletionTimestamp" not in pod.metadata and not ended:
-                    yield int(pod.metadata["labels"][INDEX]), pod
+                yield pod
 
     def _make(self, owner: StoredObject, index: int) -> None:
         name, template = owner.metadata["name"], owner.body["spec"]["template"]
@@ -96,3 +100,20 @@ class JobController:
             "spec": template["spec"],
         }
         self._store.create(PODS, owner.namespace, body)
+
+
+def _index(pod: StoredObject) -> int:
+    return int(pod.metadata["labels"][INDEX])
+
+
+def _is_over(pod: StoredObject) -> bool:
+    return "deletionTimestamp" in pod.metadata or pod.body["status"].get("phase") == "Failed"
+
+
+def _unready_since(pod: StoredObject) -> float | None:
+    """Since when it is not ready, in seconds since the epoch; None where nothing says so."""
+    for one in pod.body["status"].get("conditions") or ():
+        if one.get("type") == "Ready" and one.get("status") == "False":
+            since = one.get("lastTransitionTime")
+            return datetime.fromisoformat(since).timestamp() if since else None
+    return None
