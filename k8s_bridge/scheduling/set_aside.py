@@ -9,9 +9,10 @@ is told stands until something changes in the leaves that it names.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Hashable, Iterable, Iterator, KeysView, Mapping, Sequence
-from itertools import filterfalse, islice
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
+from fourleaf.k8s_bridge.scheduling.aside_gangs import AsideGangs, QueueOrder
 from fourleaf.k8s_bridge.scheduling.freed_room import OF_THE_FABRIC, OF_THE_ROOM, FreedRoom
 from fourleaf.k8s_bridge.scheduling.gang_kind import gang_kind, in_itself
 from fourleaf.model.config.spec import SchedulerConfig
@@ -46,12 +47,8 @@ class SetAside:
     """Which gangs stand aside, and what they wait for; and the plan that nothing came of."""
 
     def __init__(self) -> None:
-        self._gangs: dict[int, Gang] = {}
-        """By identity of the gang: the cache keeps one object as long as nothing of it changes."""
-        self._waiting: dict[int, Waiting] = {}
-        """What each of them waits for: two tables, so that a long queue is told without a loop."""
-        self._kinds: dict[int, Hashable] = {}
-        """Namespace and kind of each."""
+        self._aside = AsideGangs()
+        self._queue = QueueOrder()
         self._owed: dict[int, None] = {}
         self._behind: dict[int, None] = {}
         """Those that are not looked at because older ones are, which may take the room."""
@@ -70,17 +67,12 @@ class SetAside:
 
     def without(self, snapshot: Snapshot) -> tuple[Snapshot, tuple[Waiting, ...]]:
         """`snapshot` without the gangs that stand aside, and what these wait for."""
-        # Not a loop in Python over all gangs: those that stand aside may be 10,000, in each cycle.
-        there = dict(zip(map(id, snapshot.gangs), snapshot.gangs, strict=True))
-        self._take_back(snapshot, there.keys())
-        waiting = self._waiting
-        if not waiting:
+        self._take_back(snapshot, self._queue.follow(snapshot.gangs))
+        if not self._aside:
             return snapshot, ()
-        others = [there[number] for number in filterfalse(waiting.__contains__, there)]
-        self._join(others)
-        aside = tuple(waiting.values())
-        others = [gang for gang in others if id(gang) not in waiting]
-        return snapshot.with_gangs(tuple(others)), aside
+        self._join(self._queue.others(snapshot.gangs, self._aside))
+        others = self._queue.others(snapshot.gangs, self._aside)
+        return snapshot.with_gangs(tuple(others)), self._aside.answers
 
     def fruitless(self, batch: Snapshot) -> Plan | None:
         """The last plan, where it is proven that nothing can start and nothing has changed."""
@@ -116,32 +108,23 @@ class SetAside:
             self._planned = pods
         for one in found:
             gang = gangs[one.gang]
-            self._set(gang, one)
+            self._aside.put(gang, one)
             if one.reason.kind in _OF_THE_KIND and not _is_of_custom_rules(one.reason):
-                self._hopeless[self._kinds[id(gang)]] = one.reason
+                self._hopeless[self._aside.kind(id(gang))] = one.reason
         return bool((found and are_left_out) or self._owed)
 
-    def _tell_those_alike(
-        self, asked: Iterable[Gang], told: Mapping[GangKey, Waiting]
-    ) -> dict[int, Waiting]:
+    def _tell_those_alike(self, asked: Iterable[Gang], told: Mapping[GangKey, Waiting]) -> set[int]:
         """Let gangs wait for the reason of the one of their kind that was looked at for them."""
-        found: dict[int, Waiting] = {}
+        found: set[int] = set()
         for gang in asked if self._retold else ():
             # One that has an answer of one cycle is in the batch of the next one.
             if answer := told.get(gang.key):
                 for number in self._retold.pop((gang.key.namespace, gang_kind(gang)), ()):
-                    if number in self._waiting and number not in self._owed:
-                        found[number] = Waiting(self._gangs[number].key, answer.reason)
-        self._waiting |= found
+                    if number in self._aside and number not in self._owed:
+                        alike = self._aside.gang(number)
+                        self._aside.put(alike, Waiting(alike.key, answer.reason))
+                        found.add(number)
         return found
-
-    def _set(self, gang: Gang, waiting: Waiting) -> None:
-        self._gangs[id(gang)], self._waiting[id(gang)] = gang, waiting
-        self._kinds[id(gang)] = gang.key.namespace, gang_kind(gang)
-
-    def _drop(self, number: int) -> None:
-        del self._gangs[number], self._waiting[number], self._kinds[number]
-        self._owed.pop(number, None)
 
     def _join(self, others: Iterable[Gang]) -> None:
         """Set gangs aside unlooked at where one of the same namespace and kind is hopeless.
@@ -150,20 +133,20 @@ class SetAside:
         """
         if not self._hopeless:
             return
-        owed = [self._gangs[number] for number in self._owed]
+        owed = [self._aside.gang(number) for number in self._owed]
         for gang in (*others, *owed):
             if gang.hold is None:
                 reason = self._hopeless.get((gang.key.namespace, gang_kind(gang)))
                 if reason is not None:
-                    self._set(gang, Waiting(gang.key, reason))
+                    self._aside.put(gang, Waiting(gang.key, reason))
                     self._owed.pop(id(gang), None)
 
-    def _take_back(self, snapshot: Snapshot, there: KeysView[int]) -> None:
+    def _take_back(self, snapshot: Snapshot, gone: Iterable[int]) -> None:
         """Take back in what something has changed for: the gang, nodes, config, or pods ended.
 
-        `there`: the gangs of `snapshot` by identity.
+        `gone`: the numbers of the snapshot before that are not in this one.
         """
-        ended, begun = self._changed(snapshot.running) if self._waiting else ([], [])
+        ended, begun = self._changed(snapshot.running) if self._aside else ([], [])
         started = {(pod.namespace, pod.name) for pod in begun}
         planned, self._planned = self._planned, set()
         changed = snapshot.fabric is not self._fabric or snapshot.config is not self._config
@@ -173,28 +156,27 @@ class SetAside:
         self._running = snapshot.running
         size = snapshot.config.spec.batch.size
         owed = len(self._owed)
-        if not self._waiting.keys() <= there:
-            self._follow(snapshot.gangs, there)
+        if gone := [number for number in gone if number in self._aside]:
+            self._follow(snapshot.gangs, gone)
         lost_owed = len(self._owed) < owed
-        if not self._waiting:
+        if not self._aside:
             self._owed, self._behind, self._retold = {}, {}, {}
             return
         # Nothing else says that room, or a quota, is free which was meant for another, where pods
         # that were planned do not run, or who came first is gone, another now or on hold.
         if not planned <= started:
-            quota = ReasonKind.QUOTA_EXCEEDED
-            self._owe(number for number, one in self._waiting.items() if one.reason.kind is quota)
+            self._owe(self._aside.waiting_for(ReasonKind.QUOTA_EXCEEDED))
         if self._behind:
             there_still = self._ahead <= {gang.key for gang in snapshot.gangs}
             if lost_owed or not (planned <= started and there_still):
-                self._owe(number for number in self._behind if number in self._waiting)
+                self._owe(number for number in self._behind if number in self._aside)
                 self._behind = {}
         if changed:
-            self._owe(self._waiting)
+            self._owe(self._aside.numbers)
         elif ended:
             helped = FreedRoom(snapshot, ended).helped(
-                (self._gangs[number], self._kinds[number], one.reason)
-                for number, one in self._waiting.items()
+                (self._aside.gang(number), self._aside.kind(number), self._aside.reason(number))
+                for number in self._aside.numbers
                 if number not in self._owed
             )
             self._owed = dict.fromkeys(map(id, helped.first)) | self._owed
@@ -205,25 +187,26 @@ class SetAside:
             new = (pod for pod in begun if (pod.namespace, pod.name) not in planned)
             nodes = (pod.node for pod in (*ended, *new))
             self._tell_anew(_places_of(nodes, snapshot.fabric))
-        others = len(snapshot.gangs) - len(self._waiting)
+        others = len(snapshot.gangs) - len(self._aside)
         for number in self._due(max((size + 1) // 2, size - others)):
-            self._drop(number)
+            self._aside.pop(number)
+            self._owed.pop(number, None)
+            self._queue.come_back()
 
-    def _follow(self, gangs: Sequence[Gang], there: Container[int]) -> None:
-        """Forget the gangs that are gone or others now.
+    def _follow(self, gangs: Sequence[Gang], gone: Iterable[int]) -> None:
+        """Forget the gangs that are `gone`, or others now.
 
         One that is another only by what pods of others do to it stays aside, or those that prefer
         to be near pods which come and go would be the first of every batch. Where that has changed
         which nodes it may use, it is to be looked at again.
         """
-        others = {gang.key: gang for gang in gangs if id(gang) not in self._waiting}
+        others = {gang.key: gang for gang in gangs if id(gang) not in self._aside}
         now: dict[int, int] = {}
-        for number in [number for number in self._waiting if number not in there]:
-            before, why = self._gangs.pop(number), self._waiting.pop(number)
-            del self._kinds[number]
+        for number in gone:
+            before, why = self._aside.pop(number)
             gang = others.get(before.key)
             if gang is not None and in_itself(gang) == in_itself(before):
-                self._set(gang, why)
+                self._aside.put(gang, why)
                 now[number] = id(gang)
                 if any(
                     a.constraint != b.constraint
@@ -231,10 +214,10 @@ class SetAside:
                 ):
                     self._owed.setdefault(number, None)
         owed = (now.get(number, number) for number in self._owed)
-        self._owed = {number: None for number in owed if number in self._waiting}
+        self._owed = {number: None for number in owed if number in self._aside}
         behind = (now.get(number, number) for number in self._behind)
-        self._behind = {number: None for number in behind if number in self._waiting}
-        kinds = set(self._kinds.values())
+        self._behind = {number: None for number in behind if number in self._aside}
+        kinds = self._aside.kinds()
         self._hopeless = {kind: why for kind, why in self._hopeless.items() if kind in kinds}
         self._retold = {kind: alike for kind, alike in self._retold.items() if kind in kinds}
 
@@ -243,19 +226,12 @@ class SetAside:
 
         One of each kind is looked at for all that wait for the same.
         """
-        # Gangs that are alike share one reason, so there are few of these.
-        reasons = {id(one.reason): one.reason for one in self._waiting.values()}
-        touched = {
-            key
-            for key, reason in reasons.items()
-            if any(near.leaf in places for near in reason.near)
-        }
-        if not touched:
-            return
         anew: dict[Hashable, list[int]] = {}
-        for number, one in self._waiting.items():
-            if id(one.reason) in touched and number not in self._owed and number not in told:
-                anew.setdefault(self._kinds[number], []).append(number)
+        for reason, numbers in self._aside.by_reason():
+            if any(near.leaf in places for near in reason.near):
+                for number in numbers:
+                    if number not in self._owed and number not in told:
+                        anew.setdefault(self._aside.kind(number), []).append(number)
         self._retold |= anew
         self._owe(numbers[0] for numbers in anew.values())
 
@@ -271,7 +247,7 @@ class SetAside:
         """
         if not self._owed:
             return []
-        owed = [self._gangs[number] for number in self._owed]
+        owed = [self._aside.gang(number) for number in self._owed]
         back: Counter[str] = Counter()
         first = list(islice(self._halved(dealt(owed), back), (number + 1) // 2))
         taken = set(map(id, first))

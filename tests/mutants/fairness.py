@@ -281,7 +281,7 @@ FAIRNESS = (
         "one answer for gangs alike",
         "thousands of hopeless gangs that ask for the same are looked at one by one",
         "k8s_bridge/scheduling/set_aside.py",
-        "        self._join(others)\n",
+        "        self._join(self._queue.others(snapshot.gangs, self._aside))\n",
         "",
         "tests/k8s_bridge/scheduling/test_set_aside.py"
         "::test_what_holds_of_one_gang_holds_of_all_alike",
@@ -452,7 +452,7 @@ FAIRNESS = (
         "set aside: gangs that go while they are owed a look",
         "a gang that is deleted at the wrong moment ends every cycle from then on",
         "k8s_bridge/scheduling/set_aside.py",
-        "for number in owed if number in self._waiting}",
+        "for number in owed if number in self._aside}",
         "for number in owed}",
         "tests/k8s_bridge/scheduling/test_set_aside.py"
         "::test_a_gang_that_goes_while_it_is_to_be_looked_at_again",

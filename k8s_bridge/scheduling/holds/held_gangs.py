@@ -21,10 +21,9 @@ class HeldGangs:
     def apart(self, snapshot: Snapshot) -> tuple[Snapshot, tuple[Waiting, ...]]:
         """`snapshot` without the gangs on hold, and what these wait for."""
         known, found = self._known, {}
-        for gang in snapshot.gangs:
-            if gang.hold is not None:
-                before = known.get(id(gang))
-                found[id(gang)] = before or (gang, Waiting(gang.key, gang.hold.reason))
+        for gang, hold in [(one, one.hold) for one in snapshot.gangs if one.hold is not None]:
+            before = known.get(id(gang))
+            found[id(gang)] = before or (gang, Waiting(gang.key, hold.reason))
         self._known = found
         if not found:
             return snapshot, ()
