@@ -593,7 +593,7 @@ HARM = (
         "k8s_bridge/scheduling/set_aside.py",
         "            self._queue.come_back()\n",
         "",
-        f"{ASIDE}::test_room_that_was_not_taken_is_offered_again",
+        f"{ASIDE}::test_room_that_helps_nobody_is_no_reason_to_plan_again",
     ),
     Mutant(
         "gangs set aside",
