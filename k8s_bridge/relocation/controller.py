@@ -31,6 +31,7 @@ from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.relocation.tenants.caused_evictions import CausedEvictions
 from fourleaf.k8s_bridge.relocation.tenants.overstays import Overstays
 from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.runtime.concurrency import patiently
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule
 from fourleaf.k8s_bridge.scheduling.revalidate import Kept
@@ -50,6 +51,8 @@ CONTENTION_CHECK_SECONDS = 1.0
 all that runs takes a while in a large cluster."""
 OUTDATED_PLAN_LIMIT_SECONDS = 2.0
 """Seconds for which evictions wait at most for a newer plan: something may change all the time."""
+REPAIR_FIRST_SECONDS = 1.0
+"""Seconds for which a cycle waits at most for a repair that may need the room that has come."""
 SWEEP_SECONDS = 30.0
 """Seconds between two looks for relocations that the store does not know."""
 
@@ -105,6 +108,7 @@ class RelocationController:
     _stuck: frozenset[GangKey] = frozenset()
     _unsettled_since: float | None = None
     _last_died: float = float("-inf")
+    _repairing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
         shared = (self.cache, self.store, self.planner, self.clock)
@@ -165,8 +169,7 @@ class RelocationController:
         if not self._has_settled():
             return
         # 3 Repair gangs that lost members.
-        if self._is_hit() and self.repair.is_due():
-            await self.repair.plan(self._view(), self._busy(), self._stuck)
+        await self._repair()
         # 4 Preempt for gangs that only others keep out, or keep room for them.
         last, now = self._last, self.clock.monotonic()
         is_outdated = self._is_outdated(now)
@@ -186,6 +189,27 @@ class RelocationController:
             await self.moves.load()
             await self.caused.load()
             await self.defragmentation.plan(self._view())
+
+    async def repair_first(self) -> None:
+        """Let gangs that have lost members take room that has come, before a cycle does.
+
+        They hold what is left of their places to no use; who is new holds nothing. A cycle waits
+        for that for a second at most.
+        """
+        settles = self._unsettled_since is not None or self.nodes.died.is_set()
+        if settles or not self.repair.hasten(self.cache.reading().snapshot):
+            return
+        task = self.spawn(self._repair())
+        await patiently([task], self.clock.sleep(REPAIR_FIRST_SECONDS))
+        if task.done():
+            # Raises what has ended it.
+            await task
+
+    async def _repair(self) -> None:
+        """One plan at a time, where it is due."""
+        async with self._repairing:
+            if self._is_hit() and self.repair.is_due():
+                await self.repair.plan(self._view(), self._busy(), self._stuck)
 
     def charge(self, snapshot: Snapshot) -> Snapshot:
         """`snapshot` with the places that are kept as used."""

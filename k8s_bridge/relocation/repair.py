@@ -28,10 +28,12 @@ from fourleaf.k8s_bridge.relocation.tenants.moved_for import moved_for
 from fourleaf.k8s_bridge.runtime.api_text import reason_text
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
+from fourleaf.k8s_bridge.scheduling.freed_room import OF_THE_ROOM, changes
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import RepairPlan
 from fourleaf.model.running_gang import EvictionLimit, RepairPolicy, StandingGang
+from fourleaf.model.snapshot import Snapshot
 
 DRAIN = "topology.scheduler/drain"
 """Annotation of a node that is to be emptied; `true`."""
@@ -53,6 +55,9 @@ _ENTANGLED = Reason(
     "the places that it could move to are free only once it has left, or gangs that wait for it",
     unblock=("free other nodes, or end one of these gangs",),
 )
+
+_FOR_ROOM = OF_THE_ROOM | {ReasonKind.NOT_PROVEN}
+"""Reasons that room may take away."""
 
 ENTANGLED_SECONDS = 60.0
 """For which a gang that would wait for those that wait for it stays where it is."""
@@ -80,6 +85,8 @@ class RepairPlanner:
     _stays: dict[GangKey, float] = field(default_factory=dict)
     """Until when a gang is not moved for others, on the monotonic clock."""
     _next: float = 0.0
+    _planned_on: Snapshot | None = None
+    """What the last plan knew of."""
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     def __post_init__(self) -> None:
@@ -88,6 +95,22 @@ class RepairPlanner:
     def is_due(self) -> bool:
         """Whether it is time to look who is hit: to know all who stand takes a while."""
         return self.clock.monotonic() >= self._next
+
+    def hasten(self, snapshot: Snapshot) -> bool:
+        """Try those again at once that found no place, where room has come; whether it has."""
+        before = self._planned_on
+        kinds = {reason.kind for reason in self.lost.values()}
+        if before is None or not kinds & _FOR_ROOM:
+            return False
+        ended, _ = changes(before.running, snapshot.running)
+        if not ended and snapshot.fabric is before.fabric:
+            return False
+        # Once for what has come, whatever becomes of it.
+        self._planned_on = snapshot
+        self._next = self.clock.monotonic()
+        for gang in self.lost:
+            self._tried.pop(gang, None)
+        return True
 
     async def plan(
         self, view: ClusterView, busy: frozenset[GangKey], stuck: frozenset[GangKey]
@@ -122,6 +145,8 @@ class RepairPlanner:
         self.caused.forget(view)
         if not hit or not config.enabled:
             return None
+        if self.lost.keys() <= {one.gang.key for one in hit}:
+            self._planned_on = view.reading.snapshot
         at_fault = frozenset(one.gang.key for one in hit if not self._loses(one, leaving))
         hit = self._in_turn(hit, at_fault, view)
         planned = [

@@ -89,6 +89,9 @@ class CycleObserver(Protocol):
 class Reservations(Protocol):
     """Keeps places for members that have yet to come, and says who has."""
 
+    async def repair_first(self) -> None:
+        """Let gangs that have lost members take room that has come, before others do."""
+
     def charge(self, snapshot: Snapshot) -> Snapshot:
         """`snapshot` with the places that are kept as used."""
 
@@ -153,6 +156,8 @@ class Cycle:
         self.observer.cycle_begins()
         # 1 Snapshot: members on their way count as standing where they are going.
         self._assume_on_their_way()
+        if self.reservations is not None:
+            await self.reservations.repair_first()
         reading = self.cache.reading()
         watch.lap("observe")
         # 2 Hold back what may not be planned now, and 3 solve the rest.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from fourleaf.model.gang import Gang
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
+from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from fourleaf.solver.instance.freed_leaves import FreedLeaves
 from fourleaf.solver.instance.gang_classes import gang_order
@@ -86,3 +87,22 @@ class FreedRoom:
             has_gpus = any(role.request.gpus <= self._most_gpus for role in gang.roles)
             self._places_of[kind] = self._places.most(gang) if has_gpus else 0
         return self._places_of[kind]
+
+
+def changes(
+    before: Sequence[RunningPod], now: Sequence[RunningPod]
+) -> tuple[list[RunningPod], list[RunningPod]]:
+    """The pods that have ended since, and those that have begun."""
+    if now is before:
+        return [], []
+    # A pod that runs as before is the same object; the few others are compared by name.
+    was, there = set(map(id, before)), set(map(id, now))
+    gone = {_place(pod): pod for pod in before if id(pod) not in there}
+    new = {_place(pod): pod for pod in now if id(pod) not in was}
+    ended = [pod for place, pod in gone.items() if place not in new]
+    return ended, [pod for place, pod in new.items() if place not in gone]
+
+
+def _place(pod: RunningPod) -> tuple[str, str, str, Resources]:
+    """Where a pod runs, and what it holds there: one that was resized has given its room back."""
+    return pod.namespace, pod.name, pod.node, pod.request

@@ -13,14 +13,13 @@ from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Se
 from itertools import islice
 
 from fourleaf.k8s_bridge.scheduling.aside_gangs import AsideGangs, QueueOrder
-from fourleaf.k8s_bridge.scheduling.freed_room import OF_THE_FABRIC, OF_THE_ROOM, FreedRoom
+from fourleaf.k8s_bridge.scheduling.freed_room import OF_THE_FABRIC, OF_THE_ROOM, FreedRoom, changes
 from fourleaf.k8s_bridge.scheduling.gang_kind import gang_kind, in_itself
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan, PlanStatus, Waiting
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
-from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from fourleaf.solver.instance.gang_classes import dealt
 
@@ -146,7 +145,7 @@ class SetAside:
 
         `gone`: the numbers of the snapshot before that are not in this one.
         """
-        ended, begun = self._changed(snapshot.running) if self._aside else ([], [])
+        ended, begun = changes(self._running, snapshot.running) if self._aside else ([], [])
         started = {(pod.namespace, pod.name) for pod in begun}
         planned, self._planned = self._planned, set()
         changed = snapshot.fabric is not self._fabric or snapshot.config is not self._config
@@ -267,20 +266,6 @@ class SetAside:
                 back[namespace] += 1
                 yield gang
 
-    def _changed(
-        self, running: tuple[RunningPod, ...]
-    ) -> tuple[list[RunningPod], list[RunningPod]]:
-        """The pods that have ended since gangs were set aside, and those that have begun."""
-        before = self._running
-        if running is before:
-            return [], []
-        # A pod that runs as before is the same object; the few others are compared by name.
-        was, now = set(map(id, before)), set(map(id, running))
-        gone = {_place(pod): pod for pod in before if id(pod) not in now}
-        new = {_place(pod): pod for pod in running if id(pod) not in was}
-        ended = [pod for place, pod in gone.items() if place not in new]
-        return ended, [pod for place, pod in new.items() if place not in gone]
-
 
 def _is_of_custom_rules(reason: Reason) -> bool:
     """Whether a rule of the operator's own had a say, which may look at the gang itself."""
@@ -297,8 +282,3 @@ def _places_of(nodes: Iterable[str], fabric: Fabric) -> set[str]:
     """The names of the leaves and spines of nodes."""
     leaves = {fabric.leaf_of[node] for node in nodes if node in fabric.leaf_of}
     return {name for i in leaves for name in (fabric.leaves[i].name, fabric.leaves[i].spine)}
-
-
-def _place(pod: RunningPod) -> tuple[str, str, str, Resources]:
-    """Where a pod runs, and what it holds there: one that was resized has given its room back."""
-    return pod.namespace, pod.name, pod.node, pod.request

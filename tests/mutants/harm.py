@@ -582,7 +582,7 @@ HARM = (
     Mutant(
         "room that a resize gives back",
         "gangs stand aside for ever of room that a running pod no longer asks for",
-        "k8s_bridge/scheduling/set_aside.py",
+        "k8s_bridge/scheduling/freed_room.py",
         "    return pod.namespace, pod.name, pod.node, pod.request\n",
         "    return pod.namespace, pod.name, pod.node, Resources()\n",
         f"{ASIDE}::test_room_that_a_resize_gives_back",

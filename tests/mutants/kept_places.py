@@ -10,6 +10,7 @@ SIZES = "tests/k8s_bridge/ledger/test_sizes.py"
 VOLUMES = "tests/k8s_bridge/scheduling/test_volumes.py"
 ROOM = "tests/k8s_bridge/relocation/test_record_room.py"
 LOST = "tests/k8s_bridge/relocation/test_lost_ends.py"
+FIRST = "tests/k8s_bridge/relocation/test_repair_first.py"
 FAILED = "tests/k8s_bridge/relocation/test_failure_time.py"
 REPAIR = "tests/k8s_bridge/relocation/test_repair.py"
 KEPT_ROOM = "tests/k8s_bridge/relocation/test_kept_room.py"
@@ -306,6 +307,30 @@ KEPT_PLACES = (
         '                if body.get("metadata", {}).get("deletionGracePeriodSeconds") != 0:\n',
         "                if body is not None:\n",
         f"{LOST}::test_what_finalizers_alone_keep_is_not_ended_again",
+    ),
+    Mutant(
+        "repairs before cycles",
+        "each node that becomes free goes to who is new, and a gang of eight runs on seven",
+        "k8s_bridge/scheduling/cycle.py",
+        "            await self.reservations.repair_first()\n",
+        "            pass\n",
+        f"{FIRST}::test_room_in_the_leaf_goes_to_the_gang_that_stands_there",
+    ),
+    Mutant(
+        "patience with repairs before cycles",
+        "a webhook that hangs over one repair stops every cycle",
+        "k8s_bridge/relocation/controller.py",
+        "        await patiently([task], self.clock.sleep(REPAIR_FIRST_SECONDS))\n",
+        "        await asyncio.wait([task])\n",
+        f"{FIRST}::test_a_cycle_waits_for_a_second_at_most",
+    ),
+    Mutant(
+        "repairs before cycles only where room has come",
+        "every cycle pays for the plan of a repair while one gang lacks a member",
+        "k8s_bridge/relocation/repair.py",
+        "        if not ended and snapshot.fabric is before.fabric:\n            return False\n",
+        "",
+        f"{FIRST}::test_nothing_is_planned_again_where_nothing_ends",
     ),
     Mutant(
         "only what is lost has failed",

@@ -1,0 +1,108 @@
+"""Room that comes goes to a gang that has lost a member before it goes to who is new.
+
+The fabric is one spine of 2 leaves of 4 nodes, all of them taken.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from fourleaf.model.relocation import RepairPlan
+from fourleaf.model.snapshot import Snapshot
+from tests.k8s_bridge.relocation.bench import Bench, Solved, leaf_of
+
+
+class Slow(Solved):
+    """A planner of repairs that takes its time once it is `slow`."""
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__()
+        self.bench = bench
+        self.slow = False
+
+    async def repair(self, snapshot: Snapshot) -> RepairPlan:
+        """A repair plan, half a minute later."""
+        if self.slow:
+            await self.bench.clock.sleep(30)
+        return await super().repair(snapshot)
+
+
+async def full(bench: Bench) -> str:
+    """A gang of 2 has lost the second member; one pod of its own on each other node; one waits.
+
+    The leaf of the gang.
+    """
+    await bench.submit("g", 2)
+    places = await bench.places("g")
+    for number in range(6):
+        await bench.submit(f"other-{number}", 1)
+    bench.lose(places[1])
+    await bench.clock.advance(30)
+    assert "NotRepaired" in await bench.reasons()
+    await bench.submit("new", 1)
+    await bench.clock.advance(3)
+    assert not await bench.places("new")
+    return places[0]
+
+
+async def ends(bench: Bench, beside: str, same: bool) -> None:
+    """A pod comes to its end, in the leaf of the node `beside` or in the other one."""
+    for number in range(6):
+        (node,) = (await bench.places(f"other-{number}")).values()
+        if (leaf_of(node) == leaf_of(beside)) is same:
+            await bench.end(f"other-{number}")
+            return
+
+
+@pytest.fixture
+async def small() -> Bench:
+    """Two leaves."""
+    return Bench(1, 2)
+
+
+async def test_room_in_the_leaf_goes_to_the_gang_that_stands_there(small: Bench) -> None:
+    """It runs again, and the pod that has come since waits on."""
+    await small.start()
+    node = await full(small)
+    await ends(small, node, same=True)
+    await small.clock.advance(5)
+    places = await small.places("g")
+    assert len(places) == 2
+    assert len({leaf_of(one) for one in places.values()}) == 1
+    assert not await small.places("new")
+    await small.stop()
+
+
+async def test_room_that_is_of_no_use_to_it_goes_to_who_is_new(small: Bench) -> None:
+    """A node of the other leaf, after one look."""
+    await small.start()
+    node = await full(small)
+    looks = len(small.solved.repairs)
+    await ends(small, node, same=False)
+    await small.clock.advance(1)
+    assert await small.places("new")
+    assert len(small.solved.repairs) == looks + 1
+    await small.stop()
+
+
+async def test_nothing_is_planned_again_where_nothing_ends(small: Bench) -> None:
+    """Three gangs come in nine seconds, each with cycles: one look every five seconds."""
+    await small.start()
+    await full(small)
+    looks = len(small.solved.repairs)
+    for number in range(3):
+        await small.submit(f"late-{number}", 1)
+    assert len(small.solved.repairs) <= looks + 2
+    await small.stop()
+
+
+async def test_a_cycle_waits_for_a_second_at_most(small: Bench) -> None:
+    """The repair is planned for half a minute; who is new runs long before."""
+    small.solved = slow = Slow(small)
+    await small.start()
+    node = await full(small)
+    slow.slow = True
+    await ends(small, node, same=True)
+    await small.clock.advance(2)
+    assert await small.places("new")
+    await small.stop()
