@@ -50,8 +50,8 @@ class StandingGang:
     In each role `bound` are the members that live, with their nodes, and `pods` those that
     were lost. `movable`: its pods may go elsewhere although it has lost none. `move_cost` is
     the price of each pod that moves, in GPU-minutes since the last checkpoint or any other
-    unit that these gangs share, from 1 up. `started` is when its youngest member was bound, in
-    seconds since the epoch.
+    unit that these gangs share, from 1 up. `started` is when the last of its members was bound, in
+    seconds since the epoch; 0 where that is not known.
     """
 
     gang: Gang

@@ -8,6 +8,7 @@ from fourleaf.k8s_bridge.cluster.memory.budgets import check_eviction
 from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
+from fourleaf.k8s_bridge.runtime.api_text import second
 
 
 def bind(store: MemoryStore, binding: Binding, dry_run: bool) -> None:
@@ -29,7 +30,9 @@ def bind(store: MemoryStore, binding: Binding, dry_run: bool) -> None:
         body["metadata"]["annotations"] = {**annotations, **binding.annotations}
     status = body["status"]
     others = [c for c in status.get("conditions") or () if c.get("type") != "PodScheduled"]
-    status["conditions"] = [*others, {"type": "PodScheduled", "status": "True"}]
+    now = second(store.clock.wall())
+    bound = {"type": "PodScheduled", "status": "True", "lastTransitionTime": now}
+    status["conditions"] = [*others, bound]
     store.write(record, body)
 
 

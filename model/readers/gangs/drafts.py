@@ -26,6 +26,7 @@ from fourleaf.model.readers.gangs.minimum_size import MinimumSizes, Need
 from fourleaf.model.readers.gangs.names import GangNames, Identity, key_of_one
 from fourleaf.model.readers.objects.annotations import stated_strategy
 from fourleaf.model.readers.objects.manifest import Manifest
+from fourleaf.model.readers.objects.timestamps import pod_bound_at
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.readers.pods.preferences import NO_PREFERENCES, PodPreferences
 from fourleaf.model.reasons.kinds import ReasonKind
@@ -234,8 +235,15 @@ class Gangs:
             movable=wishes.movable,
             move_cost=wishes.move_cost,
             policy=usual if wishes.repair is None else wishes.repair,
-            started=max((pod.created or 0.0 for pod in bound), default=0.0),
+            started=max(map(self._bound_at, bound), default=0.0),
         )
+
+    def _bound_at(self, pod: Pod) -> float:
+        """When a pod was bound; what says nothing of it counts as durations do."""
+        at = pod_bound_at(pod.manifest.body)
+        if at is None:
+            at = self._now if pod.phase == "Pending" else pod.created
+        return at or 0.0
 
     def _draft(
         self,

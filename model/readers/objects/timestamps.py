@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
+from typing import Any
 
-from fourleaf.model.readers.objects.manifest import Manifest, part_of
+from fourleaf.model.readers.objects.manifest import Manifest, entries_of, part_of
 
 
 @lru_cache(maxsize=4096)
@@ -28,11 +30,27 @@ def started_at(manifest: Manifest) -> float | None:
     return _moment(manifest, "status", "startTime")
 
 
+def pod_bound_at(pod: Mapping[str, Any]) -> float | None:
+    """When a pod was bound, in seconds since the epoch; None where it does not say.
+
+    That is when its condition `PodScheduled` came true, else when its kubelet took it.
+    """
+    status = part_of(pod, "status")
+    for one in entries_of(status, "conditions"):
+        if one.get("type") == "PodScheduled" and one.get("status") == "True":
+            return _read(one.get("lastTransitionTime")) or _read(status.get("startTime"))
+    return _read(status.get("startTime"))
+
+
+def _read(value: object) -> float | None:
+    return seconds_of(value) if isinstance(value, str) else None
+
+
 def _moment(manifest: Manifest, section: str, key: str) -> float | None:
     value = part_of(manifest.body, section).get(key)
     if value is None:
         return None
-    seconds = seconds_of(value) if isinstance(value, str) else None
+    seconds = _read(value)
     if seconds is None:
         manifest.error(
             f"{section}.{key}",

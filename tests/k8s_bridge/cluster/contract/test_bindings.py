@@ -30,7 +30,7 @@ async def _node_of(bench: Bench, body: Body) -> str:
 
 
 async def test_bind(bench: Bench) -> None:
-    """A binding sets the node, merges annotations and says so, all in one write."""
+    """A binding sets the node, merges annotations and says so and since when, all in one write."""
     body = pod_body("p")
     body["metadata"]["annotations"] = {"keep": "1", "change": "1"}
     made = await bench.cluster.create(PODS, bench.namespace, body)
@@ -39,8 +39,9 @@ async def test_bind(bench: Bench) -> None:
     found = await bench.cluster.get(PODS, target(made))
     assert found["spec"]["nodeName"] == "n1"
     assert found["metadata"]["annotations"] == {"keep": "1", **said}
-    conditions = {c["type"]: c["status"] for c in found["status"]["conditions"]}
-    assert conditions["PodScheduled"] == "True"
+    conditions = {c["type"]: c for c in found["status"]["conditions"]}
+    assert conditions["PodScheduled"]["status"] == "True"
+    assert conditions["PodScheduled"]["lastTransitionTime"] >= made["metadata"]["creationTimestamp"]
     listing = await bench.cluster.list(PODS, bench.namespace)
     assert [version_of(item) for item in listing.items] == [version_of(found)]
 

@@ -77,6 +77,41 @@ def test_a_kubelet_that_takes_the_pod_counts() -> None:
     assert [one.ends for one in live.reading(0.0).snapshot.running] == [EPOCH + 2.5 * HOUR]
 
 
+def bound(at: str) -> Body:
+    """What the API server says of a pod that was bound `at` that time of the day."""
+    condition = {
+        "type": "PodScheduled",
+        "status": "True",
+        "lastTransitionTime": f"2026-01-01T{at}Z",
+    }
+    return {"phase": "Running", "conditions": [condition]}
+
+
+@pytest.mark.parametrize(
+    ("statuses", "hours"),
+    [
+        ((bound("01:00:00"), bound("01:30:00")), 1.5),
+        ((bound("01:00:00") | {"startTime": "2026-01-01T03:00:00Z"}, bound("02:00:00")), 2.0),
+        (({"phase": "Running", "startTime": STARTED}, {"phase": "Running"}), 1.0),
+        (({"phase": "Running"}, {"phase": "Running"}), 0.0),
+        ((bound("01:00:00"), {"phase": "Pending"}), 6.0),
+    ],
+)
+def test_a_gang_stands_since_its_last_member_was_bound(
+    statuses: tuple[Body, Body], hours: float
+) -> None:
+    """Not since it was created: it may have waited for long. What is bound unsaid is bound now."""
+    pods = members({}, {})
+    for one, status in zip(pods, statuses, strict=True):
+        one["metadata"]["creationTimestamp"] = CREATED
+        one["status"] = status
+    live = LiveReader()
+    for body in (node("n1"), *pods):
+        live.put("", body["kind"], body)
+    (stood,) = live.standing(EPOCH + 6 * HOUR, (), True)
+    assert stood.started == EPOCH + hours * HOUR
+
+
 def members(*more: Body) -> list[Body]:
     """The two members of a gang that runs; `more` is what each says in its own way."""
     said = {"topology.scheduler/gang": "g", "topology.scheduler/gang-size": "2"}
