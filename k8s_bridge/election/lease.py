@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.ledger.epoch import epoch_read
+from fourleaf.k8s_bridge.runtime.api_text import microsecond
 
 LEASE_LIMIT_SECONDS = 60
 """Seconds that a Lease of ours may hold, by the command's own limit."""
@@ -53,7 +53,7 @@ def lease_body(
     version: str = "",
 ) -> Body:
     """The Lease to write. `now` in seconds since the epoch, for people to read."""
-    moment = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    moment = microsecond(now)
     metadata: Body = {"name": name, "labels": {"app.kubernetes.io/name": "fourleaf"}}
     if version:
         metadata["resourceVersion"] = version

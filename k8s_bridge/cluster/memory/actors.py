@@ -7,10 +7,10 @@ from typing import Any
 
 from fourleaf.k8s_bridge.cluster.errors import AlreadyExists
 from fourleaf.k8s_bridge.cluster.kinds import NAMESPACES, NODES, PODS
-from fourleaf.k8s_bridge.cluster.memory.names import NameGenerator
 from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
+from fourleaf.k8s_bridge.runtime.api_text import second
 from fourleaf.model.devices.visibility import ENTRY
 
 SPINE = "fabric.topograph.run/tier-1"
@@ -104,7 +104,6 @@ class Kubelets:
     def __init__(self, store: MemoryStore) -> None:
         self.silent: set[str] = set()
         self._store = store
-        self._names = NameGenerator(store.clock, 0)
 
     def step(self) -> int:
         """Do what there is to do; how many pods that was."""
@@ -139,7 +138,7 @@ class Kubelets:
     def _status(self, record: StoredObject, phase: str, ready: str, reason: str) -> None:
         body = record.whole()
         status = body["status"]
-        status.setdefault("startTime", self._names.now())
+        status.setdefault("startTime", second(self._store.clock.wall()))
         kept = [c for c in status.get("conditions") or () if c.get("type") != "Ready"]
         condition = {"type": "Ready", "status": ready}
         status["conditions"] = [*kept, condition | ({"reason": reason} if reason else {})]

@@ -12,6 +12,7 @@ from fourleaf.k8s_bridge.cluster.memory.names import NameGenerator
 from fourleaf.k8s_bridge.cluster.memory.records import StoredChange, StoredObject, copied
 from fourleaf.k8s_bridge.cluster.memory.refusals import invalid
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.runtime.api_text import second
 from fourleaf.k8s_bridge.runtime.clock import Clock, SystemClock
 
 FIRST_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
@@ -35,7 +36,7 @@ class MemoryStore:
     ) -> None:
         self.clock = clock or SystemClock()
         self.version = 1
-        self._names = NameGenerator(self.clock, seed)
+        self._names = NameGenerator(seed)
         self._keep = keep
         self.missing = frozenset(missing)
         self._objects: dict[Kind, dict[tuple[str, str], StoredObject]] = {}
@@ -103,7 +104,7 @@ class MemoryStore:
         for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "managedFields"):
             metadata.pop(name, None)
         metadata["uid"] = self._names.uid()
-        metadata["creationTimestamp"] = self._names.now()
+        metadata["creationTimestamp"] = second(self.clock.wall())
         rules.starting(kind, made)
         if kind == PODS:
             self._admit(made)
@@ -168,7 +169,7 @@ class MemoryStore:
         metadata = dict(record.metadata)
         marked = record.kind == PODS or metadata.get("finalizers")
         if marked:
-            metadata.setdefault("deletionTimestamp", self._names.now())
+            metadata.setdefault("deletionTimestamp", second(self.clock.wall()))
             before = metadata.get("deletionGracePeriodSeconds", grace)
             metadata["deletionGracePeriodSeconds"] = min(before, grace)
             body = {**record.body, "metadata": metadata}
