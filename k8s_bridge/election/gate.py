@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Cluster, Listing, Target, WatchEvent
-from fourleaf.k8s_bridge.election.turns import WriteTurns
+from fourleaf.k8s_bridge.election.write_turns import WriteTurns
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
 

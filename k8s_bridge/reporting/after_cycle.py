@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from fourleaf.k8s_bridge.reporting.conditions.gpu_claim import what_of_claims
-from fourleaf.k8s_bridge.reporting.conditions.pod_groups.statuses import what_of_groups
 from fourleaf.k8s_bridge.reporting.conditions.pod_scheduled import what_waits
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
 from fourleaf.k8s_bridge.reporting.events.invalid_objects import what_is_wrong
+from fourleaf.k8s_bridge.reporting.pod_groups.statuses import what_of_groups
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import Outgoing
 
 

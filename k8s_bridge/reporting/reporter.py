@@ -22,7 +22,6 @@ from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
 from fourleaf.k8s_bridge.reporting.after_cycle import after_cycle
 from fourleaf.k8s_bridge.reporting.audit import Audit
 from fourleaf.k8s_bridge.reporting.build_info import own_version
-from fourleaf.k8s_bridge.reporting.conditions.waiting_gangs import what_members_are_told
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
 from fourleaf.k8s_bridge.reporting.cycle_history import CycleHistory, CycleNote
 from fourleaf.k8s_bridge.reporting.events.bound_gangs import what_was_bound
@@ -38,6 +37,7 @@ from fourleaf.k8s_bridge.reporting.events.relocations import (
 )
 from fourleaf.k8s_bridge.reporting.events.scheduler_asked import as_scheduler_asked
 from fourleaf.k8s_bridge.reporting.events.unreadable_records import what_is_sealed
+from fourleaf.k8s_bridge.reporting.events.waiting_gangs import what_members_are_told
 from fourleaf.k8s_bridge.reporting.fabric_usage import fabric_usage
 from fourleaf.k8s_bridge.reporting.first_seen import FirstSeen
 from fourleaf.k8s_bridge.reporting.guard import guarded

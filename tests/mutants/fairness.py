@@ -254,7 +254,7 @@ FAIRNESS = (
     Mutant(
         "telling: a group that makes no sense",
         "one PodGroup of a kind without a schema keeps the status of all others from being told",
-        "k8s_bridge/reporting/conditions/pod_groups/statuses.py",
+        "k8s_bridge/reporting/pod_groups/statuses.py",
         "        except (TypeError, ValueError, AttributeError, KeyError) as error:\n",
         "        except ZeroDivisionError as error:\n",
         "tests/k8s_bridge/reporting/test_pod_groups.py"
@@ -587,7 +587,7 @@ FAIRNESS = (
     Mutant(
         "told: ten at a time",
         "ten thousand pods that wait for one reason are ten thousand events at once",
-        "k8s_bridge/reporting/conditions/waiting_gangs.py",
+        "k8s_bridge/reporting/events/waiting_gangs.py",
         "        room = MEMBERS_AT_ONCE - len(events)\n",
         "        room = len(news.pods)\n",
         "tests/k8s_bridge/reporting/test_waiting_gangs.py"
@@ -596,7 +596,7 @@ FAIRNESS = (
     Mutant(
         "told: a forged owner",
         "a pod that names an owner of others has events written about it",
-        "k8s_bridge/reporting/conditions/waiting_gangs.py",
+        "k8s_bridge/reporting/events/waiting_gangs.py",
         ' or above["metadata"].get("uid") != owner.get("uid")',
         "",
         "tests/k8s_bridge/reporting/test_waiting_gangs.py"
@@ -614,19 +614,19 @@ FAIRNESS = (
     Mutant(
         "turns: a namespace has no more of them than it leaves free",
         "a webhook that lets the requests of one namespace hang stops the writes of all",
-        "k8s_bridge/election/turns.py",
+        "k8s_bridge/election/write_turns.py",
         "return self._free - self._for_first >= taken if taken else self._free > 0",
         "return self._free > 0",
-        "tests/k8s_bridge/election/test_turns.py"
+        "tests/k8s_bridge/election/test_write_turns.py"
         "::test_a_namespace_that_hangs_leaves_turns_to_others",
     ),
     Mutant(
         "turns: a quarter is for namespaces that have none",
         "a webhook that lets the requests of seven namespaces hang stops the writes of all others",
-        "k8s_bridge/election/turns.py",
+        "k8s_bridge/election/write_turns.py",
         "        self._for_first = at_once // 4\n",
         "        self._for_first = 0\n",
-        "tests/k8s_bridge/election/test_turns.py"
+        "tests/k8s_bridge/election/test_write_turns.py"
         "::test_many_namespaces_that_hang_leave_turns_to_others",
     ),
     Mutant(
@@ -635,16 +635,16 @@ FAIRNESS = (
         "k8s_bridge/election/gate.py",
         "return self._record_turns if kind == LEASES else self._turns.turn(namespace)",
         "return self._turns.turn(namespace)",
-        "tests/k8s_bridge/election/test_turns.py"
+        "tests/k8s_bridge/election/test_write_turns.py"
         "::test_records_do_not_wait_for_the_writes_of_tenants",
     ),
     Mutant(
         "turns: the next is for who has fewest",
         "a namespace with a long line of writes has each turn that comes free",
-        "k8s_bridge/election/turns.py",
+        "k8s_bridge/election/write_turns.py",
         "            if not taken:\n                return namespace\n",
         "            return namespace\n",
-        "tests/k8s_bridge/election/test_turns.py::test_the_next_turn_is_for_who_has_fewest",
+        "tests/k8s_bridge/election/test_write_turns.py::test_the_next_turn_is_for_who_has_fewest",
     ),
     Mutant(
         "rollbacks go on beside all else",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.election.turns import WriteTurns
+from fourleaf.k8s_bridge.election.write_turns import WriteTurns
 from fourleaf.k8s_bridge.ledger.binding_trials import (
     TRIAL_PATIENCE_SECONDS,
     TRIAL_VALID_SECONDS,

@@ -1,1 +1,1 @@
-"""Conditions and statuses of pods, GpuClaims and PodGroups."""
+"""Conditions of pods that wait and of GpuClaims."""

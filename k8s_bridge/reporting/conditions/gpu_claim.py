@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from fourleaf.k8s_bridge.cluster.kinds import GPU_CLAIMS
 from fourleaf.k8s_bridge.cluster.protocol import Body
-from fourleaf.k8s_bridge.reporting.conditions.pod_groups.conditions import replaced
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts
+from fourleaf.k8s_bridge.reporting.pod_groups.conditions import replaced
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import StatusPatch, target_of
 from fourleaf.model.readers.pods.gpu_claims import fault_of
 from fourleaf.model.snapshot import RunningPod

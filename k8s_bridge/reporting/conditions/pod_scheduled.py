@@ -9,7 +9,6 @@ from typing import Any
 
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Body
-from fourleaf.k8s_bridge.reporting.conditions.waiting_gangs import Makers, waits_event
 from fourleaf.k8s_bridge.reporting.cycle_facts import (
     CycleFacts,
     MemberNews,
@@ -17,6 +16,7 @@ from fourleaf.k8s_bridge.reporting.cycle_facts import (
     Reported,
     ReportedReason,
 )
+from fourleaf.k8s_bridge.reporting.events.waiting_gangs import Makers, waits_event
 from fourleaf.k8s_bridge.reporting.other_namespaces import named_in
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import (
     Outgoing,

@@ -14,11 +14,11 @@ from fourleaf.k8s_bridge.cluster.kinds import (
 )
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.reporting.after_cycle import after_cycle
-from fourleaf.k8s_bridge.reporting.conditions.pod_groups.coscheduling import coscheduling_status
-from fourleaf.k8s_bridge.reporting.conditions.pod_groups.statuses import REWRITE_SECONDS
-from fourleaf.k8s_bridge.reporting.conditions.pod_groups.tally import Tally
-from fourleaf.k8s_bridge.reporting.conditions.pod_groups.volcano import volcano_status
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
+from fourleaf.k8s_bridge.reporting.pod_groups.coscheduling import coscheduling_status
+from fourleaf.k8s_bridge.reporting.pod_groups.statuses import REWRITE_SECONDS
+from fourleaf.k8s_bridge.reporting.pod_groups.tally import Tally
+from fourleaf.k8s_bridge.reporting.pod_groups.volcano import volcano_status
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import StatusPatch
 from tests import small
 from tests.k8s_bridge.reporting.made import NOW, SHORT_TEXT, facts, pod, statuses

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fourleaf.k8s_bridge.cluster.kinds import COSCHEDULING_POD_GROUPS, JOB_SETS, JOBS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.reporting.after_cycle import after_cycle
-from fourleaf.k8s_bridge.reporting.conditions.waiting_gangs import what_members_are_told
 from fourleaf.k8s_bridge.reporting.cycle_facts import Reported
+from fourleaf.k8s_bridge.reporting.events.waiting_gangs import what_members_are_told
 from fourleaf.model.gang import Gang
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from tests import small

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fourleaf.k8s_bridge.cluster.protocol import Body
-from fourleaf.k8s_bridge.reporting.conditions.pod_groups.conditions import has, replaced
-from fourleaf.k8s_bridge.reporting.conditions.pod_groups.tally import Tally
 from fourleaf.k8s_bridge.reporting.cycle_facts import ReportedReason
+from fourleaf.k8s_bridge.reporting.pod_groups.conditions import has, replaced
+from fourleaf.k8s_bridge.reporting.pod_groups.tally import Tally
 
 _READY = "all members that the gang needs have a node"
 

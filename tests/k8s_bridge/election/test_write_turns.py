@@ -11,7 +11,7 @@ from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.election.gate import Gate, GatedCluster
-from fourleaf.k8s_bridge.election.turns import WriteTurns
+from fourleaf.k8s_bridge.election.write_turns import WriteTurns
 from tests.twins.virtual_clock import VirtualClock
 
 

@@ -1,4 +1,4 @@
-"""Turns of writes: so many at a time, shared among namespaces, so that none waits for another's.
+"""Write turns: so many writes at a time, shared among namespaces: none waits for another's.
 
 A webhook may let every request about the objects of one namespace hang.
 """

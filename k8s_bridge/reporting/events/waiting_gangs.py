@@ -1,4 +1,4 @@
-"""Gangs that wait: an event where people look, on what the team made, and on each pod in turn.
+"""Events of gangs that wait: on what the team made at once, and on each pod in turn.
 
 What the team made is told at once with the first pod. The other pods are told a few at a time:
 thousands wait for one reason, and the API server has other things to do.
@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from fourleaf.k8s_bridge.cluster.kinds import Kind
 from fourleaf.k8s_bridge.cluster.protocol import Body
-from fourleaf.k8s_bridge.reporting.conditions.pod_groups.statuses import DIALECTS
-from fourleaf.k8s_bridge.reporting.conditions.pod_groups.tally import group_of
 from fourleaf.k8s_bridge.reporting.cycle_facts import MemberNews, Objects, Reported, ReportedReason
+from fourleaf.k8s_bridge.reporting.pod_groups.statuses import DIALECTS
+from fourleaf.k8s_bridge.reporting.pod_groups.tally import group_of
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Regarding
 from fourleaf.k8s_bridge.runtime.api_text import clipped
 from fourleaf.model.gang import GangKey

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fourleaf.k8s_bridge.cluster.protocol import Body
-from fourleaf.k8s_bridge.reporting.conditions.pod_groups.tally import Tally
+from fourleaf.k8s_bridge.reporting.pod_groups.tally import Tally
 
 
 def coscheduling_status(group: Body, tally: Tally) -> Body:

@@ -15,16 +15,16 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     Kind,
 )
 from fourleaf.k8s_bridge.cluster.protocol import Body
-from fourleaf.k8s_bridge.reporting.conditions.pod_groups.coscheduling import coscheduling_status
-from fourleaf.k8s_bridge.reporting.conditions.pod_groups.native import native_status
-from fourleaf.k8s_bridge.reporting.conditions.pod_groups.tally import Tally, tallies
-from fourleaf.k8s_bridge.reporting.conditions.pod_groups.volcano import volcano_status
 from fourleaf.k8s_bridge.reporting.cycle_facts import (
     CycleFacts,
     Reported,
     ReportedGroup,
     ReportedReason,
 )
+from fourleaf.k8s_bridge.reporting.pod_groups.coscheduling import coscheduling_status
+from fourleaf.k8s_bridge.reporting.pod_groups.native import native_status
+from fourleaf.k8s_bridge.reporting.pod_groups.tally import Tally, tallies
+from fourleaf.k8s_bridge.reporting.pod_groups.volcano import volcano_status
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import Outgoing, StatusPatch, target_of
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers.gangs.dialects import Dialect
