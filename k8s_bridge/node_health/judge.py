@@ -1,8 +1,9 @@
 """Whether a node is dead: a pure function of what is known of it, and of its last judgement.
 
-A wrong yes restarts a training for nothing; a late yes wastes its GPUs. So a node is
-dead only on two accounts: its kubelet has fallen silent, and its host does not answer either.
-And once dead it stays so until it has been well for a while, for what flaps is no place to go.
+A wrong yes restarts a training for nothing; a late yes wastes its GPUs. So a silent node is dead
+only on two accounts: its kubelet has fallen silent, and its host does not answer either, or the
+node controller has given it up. And once dead it stays so until it has been well for a while, for
+what flaps is no place to go.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def judge(before: Judgement, signs: Signs, limits: SilenceLimits, now: float) ->
 
 
 def is_suspect(signs: Signs) -> bool:
-    """Whether the node is worth a knock at its door."""
+    """Whether the node is worth a probe."""
     late = signs.silence is not None and signs.silence > SUSPECT_SECONDS
     return signs.there and (late or signs.ready == "Unknown")
 

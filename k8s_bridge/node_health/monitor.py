@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import structlog
@@ -25,9 +25,8 @@ from fourleaf.k8s_bridge.node_health.judge import (
     is_suspect,
     judge,
 )
-from fourleaf.k8s_bridge.node_health.probe import KubeletAddress, Prober, kubelet_address
+from fourleaf.k8s_bridge.node_health.probe import Prober, Probes
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.k8s_bridge.runtime.concurrency import together
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.readers.nodes.nodes import ready_status
 
@@ -35,15 +34,9 @@ JUDGE_SECONDS = 1.0
 """Seconds between two looks."""
 FAILURES_LEASE = "fourleaf-node-failures"
 """The Lease that keeps the failures."""
-KNOCKS = 3
-"""A host that does not answer so many probes in a row, a look apart, does not answer."""
-PROBES_AT_ONCE = 256
-"""Each takes a file, and time of the event loop."""
 GONE_SECONDS = 40.0
 """Seconds that a Node object has to be gone before its node counts as deleted; what Kubernetes'
 own garbage collection of pods waits for. A kubelet that restarts makes its object anew."""
-CONTROL_NODES = 3
-"""Nodes that are well and are asked too, to see whether any host can be heard from here."""
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 HOUR_SECONDS = 3600.0
 RATE_GRAIN_PERMILLE = 10
@@ -71,12 +64,14 @@ class NodeMonitor:
     _leaf_of: dict[str, str] = field(default_factory=dict)
     _gone_since: dict[str, float] = field(default_factory=dict)
     _deleted: set[str] = field(default_factory=set)
-    _unanswered: dict[str, int] = field(default_factory=dict)
-    _probes: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PROBES_AT_ONCE))
+    _probes: Probes = field(init=False)
     _fallen: frozenset[str] = frozenset()
     _dead: tuple[dict[str, Judgement] | None, frozenset[str]] = (None, frozenset())
     """The judgements that were looked at last, and the nodes that are dead by them."""
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    def __post_init__(self) -> None:
+        self._probes = Probes(self.prober)
 
     @property
     def verdicts(self) -> Mapping[NodeVerdict, int]:
@@ -115,7 +110,9 @@ class NodeMonitor:
         self._leaf_of = known | {n.name: leaf.name for leaf in fabric.leaves for n in leaf.nodes}
         await self._confirm_deletions(nodes)
         signs = self._signs(nodes)
-        answers = await self._knocked(nodes, signs)
+        suspects = [name for name, one in signs.items() if is_suspect(one)]
+        well = [name for name, one in signs.items() if one.there and not is_suspect(one)]
+        answers = await self._probes.answers(nodes, suspects, well)
         before = self.dead
         self._judge(signs, answers)
         fresh = self.dead - before
@@ -172,41 +169,6 @@ class NodeMonitor:
                 self._log.info("node_not_read", node=name, why=str(error))
             else:
                 self._gone_since[name] = now
-
-    async def _knocked(
-        self, nodes: Mapping[str, Body], signs: Mapping[str, Signs]
-    ) -> dict[str, bool | None]:
-        """What the probe finds of suspects; None where no host at all can be heard from here.
-
-        A host counts as one that answers until it has kept silent `KNOCKS` times in a row.
-        """
-        suspects = [name for name, one in signs.items() if is_suspect(one)]
-        if not suspects:
-            return {}
-        answers = await self._ask(nodes, suspects)
-        if any(answer is False for answer in answers.values()):
-            well = [n for n, one in signs.items() if one.there and not is_suspect(one)]
-            controls = await self._ask(nodes, well[:CONTROL_NODES])
-            if not any(controls.values()):
-                return {name: True if answer else None for name, answer in answers.items()}
-        self._unanswered = {
-            name: self._unanswered.get(name, 0) + (answer is False)
-            for name, answer in answers.items()
-            if not answer
-        }
-        return {
-            name: (answer is False and self._unanswered[name] < KNOCKS) or answer
-            for name, answer in answers.items()
-        }
-
-    async def _ask(self, nodes: Mapping[str, Body], names: Iterable[str]) -> dict[str, bool | None]:
-        doors = {name: door for name in names if (door := kubelet_address(nodes[name]))}
-        answers = await together(self._knock(door) for door in doors.values())
-        return dict(zip(doors, answers, strict=True))
-
-    async def _knock(self, door: KubeletAddress) -> bool | None:
-        async with self._probes:
-            return await self.prober.answers(door)
 
     def _judge(self, signs: Mapping[str, Signs], answers: Mapping[str, bool | None]) -> None:
         now, limits = self.clock.monotonic(), self._limits()

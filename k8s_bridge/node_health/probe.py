@@ -1,21 +1,33 @@
-"""Probe, the second sign: whether the host of a node answers at the port of its kubelet.
+"""Probe, the second witness: whether the host of a node answers at its kubelet's port.
 
 Any answer will do. A host that refuses the connection is alive, and so may be its pods,
-whatever has become of the kubelet.
+whatever has become of the kubelet. One that is silent is probed again before that counts, as
+the probes of containers have it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import errno
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.runtime.concurrency import together
 
 KUBELET_PORT = 10250
 PROBE_TIMEOUT_SECONDS = 1.0
 """Seconds that a host may take to answer."""
+
+FAILURE_THRESHOLD = 3
+"""A host that does not answer so many probes in a row, a look apart, does not answer."""
+
+PROBES_AT_ONCE = 256
+"""Each takes a file, and time of the event loop."""
+
+CONTROL_NODES = 3
+"""Nodes that are well and are probed too, to see whether any host can be heard from here."""
 
 LATE_SHARE = 1.5
 """A probe that took so many times its timeout says that this process was late, not the host."""
@@ -39,7 +51,7 @@ class KubeletAddress:
 
 
 class Prober(Protocol):
-    """Knocks at doors."""
+    """Probes hosts."""
 
     async def answers(self, door: KubeletAddress) -> bool | None:
         """Whether a host answers there, in whatever way; None where it could not be asked."""
@@ -79,3 +91,48 @@ def kubelet_address(node: Body) -> KubeletAddress | None:
                 endpoint = (status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}
                 return KubeletAddress(address["address"], endpoint.get("Port") or KUBELET_PORT)
     return None
+
+
+class Probes:
+    """The probes of one term, look after look: who has not answered how often in a row."""
+
+    def __init__(self, prober: Prober) -> None:
+        self._prober = prober
+        self._failures: dict[str, int] = {}
+        self._free = asyncio.Semaphore(PROBES_AT_ONCE)
+
+    async def answers(
+        self, nodes: Mapping[str, Body], suspects: Sequence[str], well: Sequence[str]
+    ) -> dict[str, bool | None]:
+        """Which suspects answer, by name; None where no host at all can be heard from here.
+
+        A host counts as one that answers until it has kept silent `FAILURE_THRESHOLD` times in a
+        row. Of `well` nodes a few are probed where a suspect is silent.
+        """
+        if not suspects:
+            return {}
+        answers = await self._probed(nodes, suspects)
+        if any(answer is False for answer in answers.values()):
+            controls = await self._probed(nodes, well[:CONTROL_NODES])
+            if not any(controls.values()):
+                return {name: True if answer else None for name, answer in answers.items()}
+        self._failures = {
+            name: self._failures.get(name, 0) + (answer is False)
+            for name, answer in answers.items()
+            if not answer
+        }
+        return {
+            name: (answer is False and self._failures[name] < FAILURE_THRESHOLD) or answer
+            for name, answer in answers.items()
+        }
+
+    async def _probed(
+        self, nodes: Mapping[str, Body], names: Iterable[str]
+    ) -> dict[str, bool | None]:
+        doors = {name: door for name in names if (door := kubelet_address(nodes[name]))}
+        answers = await together(self._probe(door) for door in doors.values())
+        return dict(zip(doors, answers, strict=True))
+
+    async def _probe(self, door: KubeletAddress) -> bool | None:
+        async with self._free:
+            return await self._prober.answers(door)

@@ -226,8 +226,8 @@ MUTANTS = (
     Mutant(
         "second witness",
         "a kubelet that is silent costs its gangs their places, although its host lives",
-        "k8s_bridge/node_health/monitor.py",
-        "answers = await self._ask(nodes, suspects)",
+        "k8s_bridge/node_health/probe.py",
+        "answers = await self._probed(nodes, suspects)",
         "answers = dict.fromkeys(suspects, False)",
         f"{REPAIR}::test_a_kubelet_that_is_silent_on_a_living_host_moves_nothing",
     ),

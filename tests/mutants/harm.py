@@ -21,9 +21,9 @@ HARM = (
     Mutant(
         "probes in a row",
         "one lost packet makes a node dead, and its members are evicted",
-        "k8s_bridge/node_health/monitor.py",
-        "KNOCKS = 3",
-        "KNOCKS = 1",
+        "k8s_bridge/node_health/probe.py",
+        "FAILURE_THRESHOLD = 3",
+        "FAILURE_THRESHOLD = 1",
         f"{MONITOR}::test_probes_that_are_lost[1-0]",
     ),
     Mutant(

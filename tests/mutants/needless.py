@@ -10,9 +10,9 @@ NEEDLESS = (
     Mutant(
         "hosts that kept silent once",
         "one lost probe and a silent kubelet make a node dead whose pods run",
-        "k8s_bridge/node_health/monitor.py",
-        "name: (answer is False and self._unanswered[name] < KNOCKS) or answer",
-        "name: None if answer is False and self._unanswered[name] < KNOCKS else answer",
+        "k8s_bridge/node_health/probe.py",
+        "name: (answer is False and self._failures[name] < FAILURE_THRESHOLD) or answer",
+        "name: None if answer is False and self._failures[name] < FAILURE_THRESHOLD else answer",
         f"{NEEDLESS_TESTS}::test_one_lost_probe_kills_no_node",
     ),
     Mutant(

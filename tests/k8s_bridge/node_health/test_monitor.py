@@ -12,8 +12,12 @@ from fourleaf.k8s_bridge.cluster.kinds import NODES, Kind
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import node, nodes
 from fourleaf.k8s_bridge.cluster.protocol import Target, WatchEvent
-from fourleaf.k8s_bridge.node_health.monitor import GONE_SECONDS, KNOCKS, PROBES_AT_ONCE
-from fourleaf.k8s_bridge.node_health.probe import KubeletAddress
+from fourleaf.k8s_bridge.node_health.monitor import GONE_SECONDS
+from fourleaf.k8s_bridge.node_health.probe import (
+    FAILURE_THRESHOLD,
+    PROBES_AT_ONCE,
+    KubeletAddress,
+)
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.reporter import Reporter
 from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
@@ -34,7 +38,9 @@ async def evicted(bench: Bench, before: dict[int, str]) -> int:
     return sum(uid != now.get(index) for index, uid in before.items())
 
 
-@pytest.mark.parametrize(("lost", "gone"), [(1, 0), (KNOCKS - 1, 0), (KNOCKS + 1, 4)])
+@pytest.mark.parametrize(
+    ("lost", "gone"), [(1, 0), (FAILURE_THRESHOLD - 1, 0), (FAILURE_THRESHOLD + 1, 4)]
+)
 async def test_probes_that_are_lost(bench: Bench, lost: int, gone: int) -> None:
     """A kubelet is restarted; its host does not answer for some seconds: three probes count."""
     await bench.start()
