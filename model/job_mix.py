@@ -1,4 +1,4 @@
-"""The recent job mix: which whole-node gangs are likely to come next."""
+"""The recent job mix: which whole-node gangs are likely to come next, of those that could fit."""
 
 from __future__ import annotations
 

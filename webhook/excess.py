@@ -1,4 +1,4 @@
-"""Excess: what no pod has so much of that could run, looked for before anything else is.
+"""Excess: too many containers, annotations or entries for any pod to run, looked for first of all.
 
 Mutating webhooks are asked before the API server judges a pod, and any client that reaches the port
 may ask. So what a review may cost is bounded by how much of each it has.

@@ -1,4 +1,4 @@
-"""What a request to the cluster can come to, other than an answer."""
+"""Errors of requests to the cluster, and how long a `Retry-After` may ask for at most."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outermost: one subject, served or not, in whichever version."""
+"""Reflector: all changes to one kind, served or not, in whichever version; it never ends."""
 
 from __future__ import annotations
 

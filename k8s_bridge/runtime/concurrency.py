@@ -1,4 +1,4 @@
-"""Several requests at once."""
+"""Several requests at once, waited for together, for a moment, or in a thread."""
 
 from __future__ import annotations
 

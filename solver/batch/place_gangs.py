@@ -1,4 +1,4 @@
-"""Then where: exactly the gangs chosen, for the best score, with room for likely gangs."""
+"""Where: exactly the gangs chosen, for the best score, with room for likely gangs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""First who: tier by tier, the greatest value placed.
+"""Who: which gangs are placed, tier by tier, for the greatest value.
 
 A gang's tier and age decide whether it is placed, never where. So the candidate integers
 stand per group, and one integer per class (group, tier, age step, quota) counts how many of

@@ -39,8 +39,8 @@ WEBHOOK = (
         "webhook: trust before use",
         "a replica shows a certificate whose authority the API server has not heard of",
         "webhook/tls/authority_state.py",
-        "if not in_place or now - vault.since < lives.settle:",
-        "if now - vault.since < lives.settle:",
+        "if not in_place or now - state.since < lives.settle:",
+        "if now - state.since < lives.settle:",
         f"{SELF_SIGNED}::test_nobody_shows_what_was_announced_in_vain",
     ),
     Mutant(
@@ -55,8 +55,8 @@ WEBHOOK = (
         "webhook: overlap of authorities",
         "an authority is dropped while replicas still show what it issued",
         "webhook/tls/authority_state.py",
-        "if now - vault.since < lives.overlap:",
-        "if now < vault.since:",
+        "if now - state.since < lives.overlap:",
+        "if now < state.since:",
         f"{SELF_SIGNED}::test_trust_never_breaks",
     ),
     Mutant(

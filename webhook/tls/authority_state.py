@@ -54,63 +54,63 @@ class AuthorityState:
 
 
 def begun(now: float, hosts: Sequence[str], lives: Lifetimes, generation: int) -> AuthorityState:
-    """A vault with an authority that is not trusted yet."""
+    """A state with an authority that is not trusted yet."""
     authority = new_authority(now, lives.authority)
     pair = issued(authority, hosts, now, lives.serving)
     return AuthorityState(generation, authority, pair, now)
 
 
 def advanced(
-    vault: AuthorityState, now: float, hosts: Sequence[str], lives: Lifetimes, *, in_place: bool
+    state: AuthorityState, now: float, hosts: Sequence[str], lives: Lifetimes, *, in_place: bool
 ) -> AuthorityState:
-    """The vault as it should be at `now`; `in_place`: its bundle is what is trusted.
+    """The state as it should be at `now`; `in_place`: its bundle is what is trusted.
 
     Raises `BrokenPair` where what it holds cannot be read.
     """
-    vault = _stepped(vault, now, hosts, lives, in_place)
-    known = _hosts_served(vault, now)
-    if known is None or not known >= frozenset(hosts) or _is_due(vault.serving, now, lives.serving):
+    state = _stepped(state, now, hosts, lives, in_place)
+    known = _hosts_served(state, now)
+    if known is None or not known >= frozenset(hosts) or _is_due(state.serving, now, lives.serving):
         # Replicas of two versions may differ in their hosts while one takes the other's place.
         both = [*hosts, *sorted((known or frozenset()) - frozenset(hosts))]
-        vault = replace(vault, serving=issued(vault.authority, both, now, lives.serving))
-    return vault
+        state = replace(state, serving=issued(state.authority, both, now, lives.serving))
+    return state
 
 
 def _stepped(
-    vault: AuthorityState, now: float, hosts: Sequence[str], lives: Lifetimes, in_place: bool
+    state: AuthorityState, now: float, hosts: Sequence[str], lives: Lifetimes, in_place: bool
 ) -> AuthorityState:
-    issuing = Pair(vault.authority.certificate, b"")
-    if vault.following is not None:
-        if not in_place or now - vault.since < lives.settle:
-            return vault
+    issuing = Pair(state.authority.certificate, b"")
+    if state.following is not None:
+        if not in_place or now - state.since < lives.settle:
+            return state
         return AuthorityState(
-            vault.generation,
-            vault.following,
-            issued(vault.following, hosts, now, lives.serving),
+            state.generation,
+            state.following,
+            issued(state.following, hosts, now, lives.serving),
             now,
-            former=vault.authority.certificate,
+            former=state.authority.certificate,
         )
-    if vault.former:
-        if now - vault.since < lives.overlap:
-            return vault
-        return replace(vault, generation=vault.generation + 1, former=b"", since=now)
+    if state.former:
+        if now - state.since < lives.overlap:
+            return state
+        return replace(state, generation=state.generation + 1, former=b"", since=now)
     if issuing.not_after <= now:
-        return begun(now, hosts, lives, vault.generation + 1)
+        return begun(now, hosts, lives, state.generation + 1)
     if _is_due(issuing, now, lives.authority):
         following = new_authority(now, lives.authority)
-        return replace(vault, generation=vault.generation + 1, following=following, since=now)
-    return vault
+        return replace(state, generation=state.generation + 1, following=following, since=now)
+    return state
 
 
 def _is_due(pair: Pair, now: float, lifetime: float) -> bool:
     return pair.not_after - now <= lifetime / 3
 
 
-def _hosts_served(vault: AuthorityState, now: float) -> frozenset[str] | None:
+def _hosts_served(state: AuthorityState, now: float) -> frozenset[str] | None:
     """The hosts of the serving certificate, None where it cannot serve."""
     try:
-        context_of(vault.serving, now)
-        ours = is_issued_by(vault.serving, vault.authority.certificate)
-        return hosts_of(vault.serving) if ours else None
+        context_of(state.serving, now)
+        ours = is_issued_by(state.serving, state.authority.certificate)
+        return hosts_of(state.serving) if ours else None
     except BrokenPair:
         return None

@@ -1,4 +1,4 @@
-"""The vault as the content of a Secret."""
+"""The state of our own authority as the content of a Secret."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from fourleaf.webhook.tls.pair import BrokenPair, Pair
 _NEEDED = ("generation", "since", "ca.crt", "ca.key", "tls.crt", "tls.key")
 
 
-def to_secret(name: str, vault: AuthorityState) -> Body:
-    """The Secret that holds `vault`."""
+def to_secret(name: str, state: AuthorityState) -> Body:
+    """The Secret that holds `state`."""
     content = {
-        "generation": str(vault.generation).encode(),
-        "since": repr(vault.since).encode(),
-        "ca.crt": vault.authority.certificate,
-        "ca.key": vault.authority.key,
-        "tls.crt": vault.serving.certificate,
-        "tls.key": vault.serving.key,
-        "former.crt": vault.former,
+        "generation": str(state.generation).encode(),
+        "since": repr(state.since).encode(),
+        "ca.crt": state.authority.certificate,
+        "ca.key": state.authority.key,
+        "tls.crt": state.serving.certificate,
+        "tls.key": state.serving.key,
+        "former.crt": state.former,
     }
-    if vault.following is not None:
-        content["next.crt"] = vault.following.certificate
-        content["next.key"] = vault.following.key
+    if state.following is not None:
+        content["next.crt"] = state.following.certificate
+        content["next.key"] = state.following.key
     data = {key: base64.b64encode(value).decode() for key, value in content.items() if value}
     return {"metadata": {"name": name}, "type": "Opaque", "data": data}
 
 
 def from_secret(body: Body) -> AuthorityState:
-    """The vault in a Secret. Raises `BrokenPair` where there is none."""
+    """The state in a Secret. Raises `BrokenPair` where there is none."""
     data = body.get("data") or {}
     missing = [key for key in _NEEDED if not isinstance(data.get(key), str)]
     if missing:

@@ -76,9 +76,9 @@ class SelfSigned:
         """
         for _ in range(MOST_CONFLICTS):
             try:
-                vault = await self._agreed()
-                self._certificate.offer(vault.serving)
-                await self._bundles.put(vault.bundle, vault.generation)
+                state = await self._agreed()
+                self._certificate.offer(state.serving)
+                await self._bundles.put(state.bundle, state.generation)
             except (Conflict, Overtaken):
                 continue
             self.synced = self._clock.monotonic()
@@ -87,7 +87,7 @@ class SelfSigned:
         raise Conflict("other replicas were faster every time", 409, "Conflict")
 
     async def _agreed(self) -> AuthorityState:
-        """The vault of the Secret, moved on where that is due. Raises `Conflict`.
+        """The state of the Secret, moved on where that is due. Raises `Conflict`.
 
         The Secret is installed empty: a right to create it would be one to create any.
         """

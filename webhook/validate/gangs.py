@@ -1,4 +1,4 @@
-"""Whether a pod's words about its gang hold together, as far as one pod shows.
+"""Whether a pod's words about its gang hold together, its size and name among them.
 
 Whether all members agree is seen by the scheduler alone, which holds such a gang.
 """

@@ -1,4 +1,4 @@
-"""Devices of classes beside GPUs that a node offers: which, and how many of each class.
+"""Devices of classes beside GPUs that a node offers, such as channels of a ComputeDomain.
 
 They are counted by class, as amounts of a resource: all devices of a class are as good as each
 other. A device of several classes is one of each amount.

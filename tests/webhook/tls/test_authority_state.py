@@ -15,24 +15,24 @@ from tests.webhook.tls.made import DAY, HOSTS, START
 LIVES = Lifetimes(authority=30 * DAY, serving=3 * DAY, settle=60, overlap=3600)
 
 
-def at(vault: AuthorityState, now: float, *, in_place: bool = True) -> AuthorityState:
-    """The vault as it should be so many seconds after its start."""
-    return advanced(vault, START + now, HOSTS, LIVES, in_place=in_place)
+def at(state: AuthorityState, now: float, *, in_place: bool = True) -> AuthorityState:
+    """The state as it should be so many seconds after its start."""
+    return advanced(state, START + now, HOSTS, LIVES, in_place=in_place)
 
 
 def test_nothing_moves_before_its_time() -> None:
     """Two thirds of three days are two."""
-    vault = begun(START, HOSTS, LIVES, 1)
-    assert at(vault, 2 * DAY - 10) == vault
-    assert at(vault, 2 * DAY - 10, in_place=False) == vault
+    state = begun(START, HOSTS, LIVES, 1)
+    assert at(state, 2 * DAY - 10) == state
+    assert at(state, 2 * DAY - 10, in_place=False) == state
 
 
 def test_a_certificate_is_renewed_by_the_same_authority() -> None:
     """The bundle is what it was, so nobody has to hear of it."""
-    vault = begun(START, HOSTS, LIVES, 1)
-    after = at(vault, 2 * DAY + 10)
-    assert after.serving != vault.serving
-    assert (after.bundle, after.generation) == (vault.bundle, vault.generation)
+    state = begun(START, HOSTS, LIVES, 1)
+    after = at(state, 2 * DAY + 10)
+    assert after.serving != state.serving
+    assert (after.bundle, after.generation) == (state.bundle, state.generation)
     assert after.serving.not_after == START + 2 * DAY + 10 + 3 * DAY
 
 
@@ -61,16 +61,16 @@ def test_an_authority_is_replaced_in_three_steps() -> None:
 
 def test_after_a_long_sleep_everything_is_new() -> None:
     """An authority that has ended cannot introduce its successor."""
-    vault = begun(START, HOSTS, LIVES, 7)
-    after = at(vault, 31 * DAY)
-    assert after.authority != vault.authority
+    state = begun(START, HOSTS, LIVES, 7)
+    after = at(state, 31 * DAY)
+    assert after.authority != state.authority
     assert (after.generation, after.former, after.following) == (8, b"", None)
 
 
 def test_other_hosts_are_taken_in() -> None:
     """Replicas that differ in their hosts agree on all of them, and then rest."""
-    vault = begun(START, ("a.svc",), LIVES, 1)
-    both = advanced(vault, START, ("b.svc",), LIVES, in_place=True)
+    state = begun(START, ("a.svc",), LIVES, 1)
+    both = advanced(state, START, ("b.svc",), LIVES, in_place=True)
     assert hosts_of(both.serving) == {"a.svc", "b.svc"}
     for hosts in (("a.svc",), ("b.svc",)):
         assert advanced(both, START, hosts, LIVES, in_place=True) == both
@@ -78,27 +78,27 @@ def test_other_hosts_are_taken_in() -> None:
 
 def test_what_cannot_serve_is_replaced() -> None:
     """A key that is not the certificate's, or a certificate of somebody else."""
-    vault, other = begun(START, HOSTS, LIVES, 1), begun(START, HOSTS, LIVES, 1)
-    for serving in (other.serving, replace(vault.serving, key=other.serving.key)):
-        after = at(replace(vault, serving=serving), 0)
-        assert is_issued_by(after.serving, vault.authority.certificate)
+    state, other = begun(START, HOSTS, LIVES, 1), begun(START, HOSTS, LIVES, 1)
+    for serving in (other.serving, replace(state.serving, key=other.serving.key)):
+        after = at(replace(state, serving=serving), 0)
+        assert is_issued_by(after.serving, state.authority.certificate)
         assert at(after, 0) == after
 
 
 def test_an_authority_that_cannot_issue_is_no_authority() -> None:
     """Its key is another's."""
-    vault, other = begun(START, HOSTS, LIVES, 1), begun(START, HOSTS, LIVES, 1)
-    mixed = replace(vault.authority, key=other.authority.key)
+    state, other = begun(START, HOSTS, LIVES, 1), begun(START, HOSTS, LIVES, 1)
+    mixed = replace(state.authority, key=other.authority.key)
     with pytest.raises(BrokenPair, match="not that of its certificate"):
-        at(replace(vault, authority=mixed), 2 * DAY + 10)
+        at(replace(state, authority=mixed), 2 * DAY + 10)
 
 
 def test_a_secret_keeps_it_whole() -> None:
     """There and back, in each step."""
-    vault = begun(START, HOSTS, LIVES, 1)
-    announced = at(vault, 20 * DAY + 10)
+    state = begun(START, HOSTS, LIVES, 1)
+    announced = at(state, 20 * DAY + 10)
     switched = at(announced, 20 * DAY + 80)
-    for one in (vault, announced, switched):
+    for one in (state, announced, switched):
         assert from_secret(to_secret("s", one)) == one
 
 
