@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -26,8 +25,8 @@ def lint(files: Files, now: Now = None, output: Answer = OutputFormat.TABLE) -> 
     Exit code: 0 everything can be used, 2 something cannot.
     """
     at = moment(now)
-    from fourleaf.cli.api_refusals import api_refusals
-    from fourleaf.cli.late_jobs import late_jobs
+    from fourleaf.cli.lint.api_refusals import api_refusals
+    from fourleaf.cli.lint.late_jobs import late_jobs
     from fourleaf.cli.maps.faults import map_faults
     from fourleaf.model.readers import read
 
@@ -49,6 +48,7 @@ def _show(reading: InputReading, sources: Sequence[Source], errors: int) -> None
     from rich.table import Table
     from rich.text import Text
 
+    from fourleaf.cli.lint.understood import understood
     from fourleaf.model.reasons.text import counted
 
     print_problems(reading.problems, to_stdout=True)
@@ -61,6 +61,7 @@ def _show(reading: InputReading, sources: Sequence[Source], errors: int) -> None
 
 
 def _document(reading: InputReading, sources: Sequence[Source], errors: int) -> Document:
+    from fourleaf.cli.lint.understood import understood
     from fourleaf.model.config.spec import API_VERSION
 
     return {
@@ -71,43 +72,3 @@ def _document(reading: InputReading, sources: Sequence[Source], errors: int) -> 
         "problems": [problem_document(problem) for problem in reading.problems],
         "understood": dict(understood(reading, sources)),
     }
-
-
-def understood(reading: InputReading, sources: Sequence[Source]) -> list[tuple[str, str]]:
-    """What the input says, as pairs of a word and the facts."""
-    from fourleaf.cli.dialects import gangs_by_dialect, topology_source
-    from fourleaf.model.reasons.text import counted
-
-    snapshot = reading.snapshot
-    nodes = snapshot.fabric.nodes.values()
-    down = sum(not node.schedulable for node in nodes)
-    sizes = Counter(len(leaf.nodes) for leaf in snapshot.fabric.leaves)
-    held = sum(gang.hold is not None for gang in snapshot.gangs)
-    dialects = gangs_by_dialect(sources, snapshot.config.spec)
-    ours = sum(pod.ours for pod in snapshot.running)
-    facts = [
-        (
-            "nodes",
-            f"{len(nodes):,} with {sum(n.allocatable.gpus for n in nodes):,} GPUs; "
-            f"{down:,} cordoned or not ready",
-        ),
-        (
-            "leaves",
-            f"{len(snapshot.fabric.leaves):,}"
-            + "".join(f"; {times:,} of {counted(size, 'node')}" for size, times in _sorted(sizes)),
-        ),
-        ("spines", f"{len(snapshot.fabric.spines):,}"),
-        ("topology", topology_source(snapshot)),
-        ("running", f"{counted(len(snapshot.running), 'pod')}, {ours:,} of them ours"),
-        ("waiting", f"{counted(len(snapshot.gangs), 'gang')}, {held:,} of them held back"),
-        ("dialects", ", ".join(f"{name} {times:,}" for name, times in dialects) or "none"),
-        ("config", reading.config_source),
-    ]
-    if reading.ignored:
-        ignored = ", ".join(f"{kind} {times:,}" for kind, times in sorted(reading.ignored.items()))
-        facts.append(("ignored", ignored))
-    return facts
-
-
-def _sorted(sizes: Counter[int]) -> list[tuple[int, int]]:
-    return sorted(sizes.items(), key=lambda item: (-item[1], item[0]))

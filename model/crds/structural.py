@@ -13,8 +13,6 @@ _KEPT = (
     "properties", "additionalProperties", "maxItems", "minItems", "maxLength", "minLength",
     "maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "maxProperties",
 )  # fmt: skip
-_LARGEST = 2**53
-"""JSON numbers are exact up to here, so CRDs take no bound beyond it."""
 
 
 def structural(model: type[BaseModel]) -> Schema:

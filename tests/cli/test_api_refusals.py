@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fourleaf.cli.api_refusals import api_refusals
+from fourleaf.cli.lint.api_refusals import api_refusals
 from fourleaf.model.readers import open_paths
 from tests.cli.conftest import Run
 from tests.e2e.test_seeds import ADDED, FILES
