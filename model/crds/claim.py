@@ -87,7 +87,7 @@ class ClaimSelector(ApiPart):
 
     @field_validator("min_memory")
     @classmethod
-    def _is_an_amount(cls, text: str | None) -> str | None:
+    def _an_amount(cls, text: str | None) -> str | None:
         """Refuse what the pattern lets pass and no amount of memory can be."""
         if text is not None:
             in_bytes(text)

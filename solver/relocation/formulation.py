@@ -105,7 +105,7 @@ class Formulation:
         program = self.program
         left: dict[tuple[GangGroup, int], Terms] = defaultdict(list)
         number: dict[tuple[GangGroup, int], int] = defaultdict(int)
-        for movers, stay in self.may_stay():
+        for movers, stay in self.stay_counts():
             terms: Terms = [(1, stay)]
             first = movers[0]
             if first in self._near:
@@ -181,7 +181,7 @@ class Formulation:
         """
         terms: Terms = []
         total = 0
-        for movers, stay in self.may_stay():
+        for movers, stay in self.stay_counts():
             mover = movers[0]
             each = mover.standing.move_cost if price else 1
             terms.append((each * mover.live, stay))
@@ -195,7 +195,7 @@ class Formulation:
         variables = self._variables[self._near[mover]]
         return [term for found in variables.kept.values() for _, _, kept in found for term in kept]
 
-    def may_stay(self) -> list[tuple[list[Mover], int]]:
+    def stay_counts(self) -> list[tuple[list[Mover], int]]:
         """Movers that are the same to every row, and the variable that counts who of them stays."""
         return [
             ([self._mover_of[one] for one in keep.residents], keep.variable)

@@ -160,7 +160,7 @@ def _kept(relocation: Formulation) -> Sequence[TierClass]:
         TierClass(
             -1, 0, movers[0].whole.priority, 1, [one.whole for one in movers], variable=spared
         )
-        for movers, spared in relocation.may_stay()
+        for movers, spared in relocation.stay_counts()
     ]
 
 
@@ -177,7 +177,7 @@ def _quota_row(emptied: Snapshot, gang: Gang) -> Callable[[Formulation], None]:
             return
         terms = [
             (_gpus(movers[0]), spared)
-            for movers, spared in relocation.may_stay()
+            for movers, spared in relocation.stay_counts()
             if movers[0].key.namespace == gang.key.namespace and _gpus(movers[0])
         ]
         relocation.program.row(terms, UNBOUNDED, left - new_gpus(gang))

@@ -44,7 +44,7 @@ def hold(relocation: Formulation, found: CoarseSolution, free: Collection[int]) 
         least = found.counts.get(key, 0)
         if least and not loose & set(leaves):
             program.row(terms, least, sum(program.high[variable] for _, variable in terms))
-    for movers, staying in relocation.may_stay():
+    for movers, staying in relocation.stay_counts():
         seats = {leaf_of[node] for one in movers for _, node in one.seats}
         least = sum(one.key in found.stays for one in movers)
         if least and not loose & seats:

@@ -173,7 +173,7 @@ FAIRNESS = (
         "comparisons of a namespace",
         "pods with terms of their own block the event loop until the lead is lost",
         "model/readers/gangs/mind_others.py",
-        "if not self.is_exceeded(draft) or not draft.waiting:",
+        "if not self.begin(draft) or not draft.waiting:",
         "if not draft.waiting or self._spent:",
         f"{ALIKE}::test_who_causes_too_many_comparisons_is_held_and_no_one_else",
     ),

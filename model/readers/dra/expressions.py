@@ -61,7 +61,9 @@ def _semver(text: str) -> dict[str, str]:
     return {"version": text}
 
 
-def _is_made(make: Callable[[str], object]) -> Callable[[str], bool]:
+def _reads(make: Callable[[str], object]) -> Callable[[str], bool]:
+    """The function of CEL that says whether `make` can read a text."""
+
     def is_made(text: str) -> bool:
         try:
             make(text)
@@ -111,9 +113,9 @@ def _as_integer(one: dict[str, str]) -> int:
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "quantity": _quantity,
-    "isQuantity": _is_made(_quantity),
+    "isQuantity": _reads(_quantity),
     "semver": _semver,
-    "isSemver": _is_made(_semver),
+    "isSemver": _reads(_semver),
     "compareTo": _compared,
     "isGreaterThan": lambda one, other: _compared(one, other) > 0,
     "isLessThan": lambda one, other: _compared(one, other) < 0,

@@ -53,7 +53,7 @@ def mind_others(drafts: Sequence[Draft], running: Neighbours, nodes: Nodes, turn
     for draft in drafts if preferring else ():
         if not draft.prefers_by_others:
             continue
-        draft.has_too_many_preferences = budget.is_exceeded(draft)
+        draft.has_too_many_preferences = budget.begin(draft)
         for alike in () if draft.has_too_many_preferences else kinds[draft.gang.key]:
             _prefer(draft, preferred.of(alike[0]), alike)
     if minding:
@@ -77,7 +77,7 @@ def _narrow_all(
         return *apart.away_from(pod, ()), *_spread_steps(pod, values)
 
     for draft in drafts:
-        if budget.is_over(draft):
+        if budget.refuses(draft):
             continue
         if draft.is_plain:
             same.narrow(draft, steps_of, _take_steps)
@@ -103,7 +103,7 @@ def _take_turns(
     going: dict[GangKey, Draft] = {}
     foreign: dict[str, set[PodTerm]] = defaultdict(set)
     for draft in sorted((one for one in drafts if one.gang.hold is None), key=turns.order):
-        if budget.is_over(draft):
+        if budget.refuses(draft):
             continue
         some = [pods[0] for pods in kinds.get(draft.gang.key, [draft.waiting])]
         find = partial(_first_ahead, some, ahead, places, firsts)
@@ -169,16 +169,16 @@ class _Budget:
         self._namespace = ""
         self._spent: Counter[str] = Counter()
 
-    def is_exceeded(self, draft: Draft) -> bool:
-        """Whether its namespace has caused too many; what follows is for `draft`."""
+    def begin(self, draft: Draft) -> bool:
+        """What follows is for `draft`; whether its namespace has caused too many already."""
         now = self._neighbours.compared
         self._spent[self._namespace] += now - self._before
         self._before, self._namespace = now, draft.gang.key.namespace
         return self._spent[self._namespace] > MOST_COMPARISONS
 
-    def is_over(self, draft: Draft) -> bool:
-        """Hold `draft` where its namespace has caused too many; else what follows is for it."""
-        if not self.is_exceeded(draft) or not draft.waiting:
+    def refuses(self, draft: Draft) -> bool:
+        """Begin with `draft`, or hold it where its namespace has caused too many; whether it is."""
+        if not self.begin(draft) or not draft.waiting:
             return False
         _hold(
             draft,

@@ -156,7 +156,10 @@ def _warn_of(
 
 
 def _refused(one: NodeRead, place: Place, levels: Levels | None) -> bool:
-    """Report labels that could name no leaf or spine: Kubernetes takes no such value."""
+    """Report labels that could name no leaf or spine; whether a node has such a label.
+
+    Kubernetes takes no such value.
+    """
     if levels is None or "".join((*place.coarser, place.spine, place.leaf)).isprintable():
         return False
     for label in (levels.leaf, levels.spine or "", *levels.coarser):

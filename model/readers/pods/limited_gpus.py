@@ -10,10 +10,10 @@ from fourleaf.model.readers.pods.pods import Pod
 def refuse_beyond_limits(
     pod: Pod, gpus: int, devices: Devices, manifest: Manifest, field: str, value: str
 ) -> bool:
-    """Report in `manifest` that `field` alone gives `pod` its GPUs, where the config has that so.
+    """Report in `manifest` that `field` alone gives `pod` its GPUs, and whether that is refused.
 
-    A pod that has its node keeps what it was given there. In mode `dra` devices come by
-    ResourceClaims alone, which quotas count.
+    It is where the config has that so. A pod that has its node keeps what it was given there. In
+    mode `dra` devices come by ResourceClaims alone, which quotas count.
     """
     if not devices.require_limits or pod.request.gpus or pod.node or devices.mode == "dra":
         return False

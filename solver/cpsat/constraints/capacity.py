@@ -47,7 +47,7 @@ class Capacity:
         self._slots: dict[tuple[tuple[int, ...], tuple[int, ...]], _Slots] = {}
 
     def add(self, node_class: NodeClass, demands: list[Demand]) -> bool:
-        """Rows that keep the claims within what is free in the node class.
+        """Rows that keep the demands within what is free in the node class.
 
         Returns whether they are exact: every answer that obeys them can be packed on the nodes.
         """
@@ -70,7 +70,7 @@ class Capacity:
 
 
 def _by_request(demands: list[Demand]) -> dict[int, Demand]:
-    """By the identity of the request, all claims that ask for it as one; its room is not known."""
+    """By the identity of the request, all demands for it as one, whose room is not known."""
     found: dict[int, Demand] = {}
     for demand in demands:
         known = found.get(id(demand.request))
