@@ -1,4 +1,4 @@
-"""Writes the inventory of a node to the cluster, when it has changed and not otherwise."""
+"""Publisher: writes the inventory of a node to the cluster, where it has changed and not else."""
 
 from __future__ import annotations
 

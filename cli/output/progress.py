@@ -1,4 +1,4 @@
-"""Says what the solver does, but only to a person who has already waited for a moment."""
+"""Progress: what the solver does, told only to a person who has already waited for a moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ends waits that take too long, by the clock of the bridge."""
+"""Watchdog: ends waits that take too long, by the clock of the bridge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps one solver process alive: starts it, notices its death, starts the next in time."""
+"""Worker restarts: keeps one solver process alive, and has the next one started in time."""
 
 from __future__ import annotations
 
