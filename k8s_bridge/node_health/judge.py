@@ -42,7 +42,7 @@ class Signs:
     `there`: its object exists. `deleted`: it is gone for good, and the API server
     has said so itself. `ready` is the status of its condition `Ready`. `silence` is in
     seconds, None where its kubelet has never been heard. `answers` is what the probe found,
-    None where it was not asked often enough, or hosts that are surely well do not answer either.
+    None where its object names no address, or hosts that are surely well do not answer either.
     `out_of_service`: it is tainted as shut down. `broken` names a condition that is
     true and that the config counts as a failure. `leaf_dead`: another node of its leaf is dead.
     """

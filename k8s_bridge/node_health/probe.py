@@ -107,22 +107,26 @@ class Probes:
         """Which suspects answer, by name; None where no host at all can be heard from here.
 
         A host counts as one that answers until it has kept silent `FAILURE_THRESHOLD` times in a
-        row. Of `well` nodes a few are probed where a suspect is silent.
+        row. One that could not be asked, for an error of our own, has not kept silent. Of `well`
+        nodes a few are probed where a suspect is silent.
         """
-        if not suspects:
-            return {}
         answers = await self._probed(nodes, suspects)
-        if any(answer is False for answer in answers.values()):
-            controls = await self._probed(nodes, well[:CONTROL_NODES])
-            if not any(controls.values()):
-                return {name: True if answer else None for name, answer in answers.items()}
+        before = self._failures
         self._failures = {
-            name: self._failures.get(name, 0) + (answer is False)
-            for name, answer in answers.items()
-            if not answer
+            name: before[name] for name, answer in answers.items() if name in before and not answer
         }
+        if not all(answers.values()):
+            controls = (await self._probed(nodes, well[:CONTROL_NODES])).values()
+            if not any(controls):
+                is_deaf = bool(controls) and None not in controls
+                return {
+                    n: None if is_deaf and not answer else True for n, answer in answers.items()
+                }
+        for name, answer in answers.items():
+            if answer is False:
+                self._failures[name] = self._failures.get(name, 0) + 1
         return {
-            name: (answer is False and self._failures[name] < FAILURE_THRESHOLD) or answer
+            name: self._failures.get(name, 0) < FAILURE_THRESHOLD or answer
             for name, answer in answers.items()
         }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
 
+MONITOR_TESTS = "tests/k8s_bridge/node_health/test_monitor.py"
 NEEDLESS_TESTS = "tests/k8s_bridge/relocation/test_needless.py"
 
 NEEDLESS = (
@@ -11,9 +12,25 @@ NEEDLESS = (
         "hosts that kept silent once",
         "one lost probe and a silent kubelet make a node dead whose pods run",
         "k8s_bridge/node_health/probe.py",
-        "name: (answer is False and self._failures[name] < FAILURE_THRESHOLD) or answer",
-        "name: None if answer is False and self._failures[name] < FAILURE_THRESHOLD else answer",
+        "name: self._failures.get(name, 0) < FAILURE_THRESHOLD or answer",
+        "name: answer or (None if self._failures.get(name, 0) < FAILURE_THRESHOLD else answer)",
         f"{NEEDLESS_TESTS}::test_one_lost_probe_kills_no_node",
+    ),
+    Mutant(
+        "hosts that could not be asked",
+        "a process without files left evicts all pods of nodes whose kubelets are cut off",
+        "k8s_bridge/node_health/probe.py",
+        "is_deaf = bool(controls) and None not in controls",
+        "is_deaf = True",
+        f"{MONITOR_TESTS}::test_who_cannot_be_asked_is_not_dead[all]",
+    ),
+    Mutant(
+        "probes in a row, and no others",
+        "a probe that is lost today counts with those of last week",
+        "k8s_bridge/node_health/probe.py",
+        "for name, answer in answers.items() if name in before and not answer",
+        "for name in before",
+        f"{MONITOR_TESTS}::test_probes_that_were_lost_before",
     ),
     Mutant(
         "dry runs of other nodes",

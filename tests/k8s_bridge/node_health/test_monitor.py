@@ -58,6 +58,48 @@ async def test_probes_that_are_lost(bench: Bench, lost: int, gone: int) -> None:
     assert (await evicted(bench, before) > 0) == (gone > 0)
 
 
+async def test_probes_that_were_lost_before(bench: Bench) -> None:
+    """Two in one silence, two in the next beside a dead node of the leaf: not three in a row."""
+    await bench.start()
+    await bench.submit("g", 3)
+    before, at = await bench.uids("g"), (await bench.places("g"))[0]
+    (idle,) = {f"n-0-0-{i}" for i in range(4)} - set((await bench.places("g")).values())
+    bench.heartbeats.lose([idle])
+    bench.heartbeats.silent.add(at)
+    await bench.clock.advance(40)
+    bench.heartbeats.unreachable.add(at)
+    await bench.clock.advance(KNOCKS - 1)
+    bench.heartbeats.restore([at])
+    await bench.clock.advance(1)
+    bench.heartbeats.lose([at])
+    await bench.clock.advance(13)
+    bench.heartbeats.restore([at])
+    await bench.clock.advance(20)
+    assert await evicted(bench, before) == 0
+
+
+@pytest.mark.parametrize("who", ["some", "all"])
+async def test_who_cannot_be_asked_is_not_dead(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, who: str
+) -> None:
+    """The API is cut off from four kubelets, and says so; this process has no files left to ask."""
+    await bench.start()
+    await bench.submit("g", 4)
+    before, cut_off = await bench.uids("g"), set((await bench.places("g")).values())
+
+    async def answers(_: object, door: KubeletAddress) -> bool | None:
+        return None if who == "all" or door.host in cut_off else True
+
+    monkeypatch.setattr(type(bench.heartbeats), "answers", answers)
+    bench.heartbeats.silent |= cut_off
+    await bench.clock.advance(45)
+    for name in cut_off:
+        status = {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}}
+        await bench.cluster.patch(NODES, Target("", name), status, "status")
+    await bench.clock.advance(30)
+    assert await evicted(bench, before) == 0
+
+
 @pytest.mark.parametrize("seconds", [1, 10, GONE_SECONDS - 2])
 async def test_a_node_that_is_registered_anew(bench: Bench, seconds: float) -> None:
     """Its object is deleted and made again by its kubelet: its pods run on, nothing is evicted."""
