@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from fourleaf.k8s_bridge.cache.claimed_volumes import ClaimedVolumes
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
 from fourleaf.k8s_bridge.ledger.binding import Binder
@@ -142,7 +143,7 @@ class Wiring:
             records,
             ledger,
             cache,
-            Binder(cluster, cache, clock, cache, cache, patience),
+            Binder(cluster, cache, clock, cache, ClaimedVolumes(cache), patience),
             clock,
             epoch,
             Outcomes(

@@ -17,11 +17,9 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     NODES,
     PODS,
     RESOURCE_CLAIMS,
-    STORAGE_CLASSES,
-    VOLUME_CLAIMS,
     Kind,
 )
-from fourleaf.k8s_bridge.cluster.protocol import Body, Listing, Target
+from fourleaf.k8s_bridge.cluster.protocol import Body, Listing
 from fourleaf.k8s_bridge.cluster.slim import object_of
 from fourleaf.k8s_bridge.informers import Absent, Change, Put, Removed, Replaced
 from fourleaf.k8s_bridge.ledger.pods import PodSeen, pod_seen
@@ -38,12 +36,6 @@ from fourleaf.model.readers.nodes.nodes import ready_status
 from fourleaf.model.readers.objects.manifest import Manifest
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.disruption_budgets import BUDGET, budget_limits, read_budget
-from fourleaf.model.readers.pods.volumes import (
-    claims_of,
-    class_of,
-    is_claim_bound,
-    is_made_on_first_use,
-)
 from fourleaf.model.running_gang import EvictionLimit, PodName, StandingGang
 from fourleaf.model.snapshot import DEFAULTS
 
@@ -294,21 +286,6 @@ class ClusterCache:
     def device_class(self, name: str) -> Body | None:
         """The DeviceClass, None where there is none."""
         return self.objects.get(DEVICE_CLASSES, {}).get(("", name))
-
-    def unprovisioned(self, pod: Target) -> list[Target]:
-        """The claims of a pod that get their volume on first use, and have none yet."""
-        body = self.objects.get(PODS, {}).get((pod.namespace, pod.name))
-        if body is None or _uid(body) != pod.uid:
-            return []
-        claims = self.objects.get(VOLUME_CLAIMS, {})
-        classes = self.objects.get(STORAGE_CLASSES, {})
-        return [
-            Target(pod.namespace, name)
-            for _, name in claims_of(pod.name, body.get("spec") or {})
-            if (claim := claims.get((pod.namespace, name))) is not None
-            and not is_claim_bound(claim)
-            and is_made_on_first_use(classes.get(("", class_of(claim))))
-        ]
 
     def took_claim(self, body: Body) -> None:
         """Take a ResourceClaim as a write of ours left it."""

@@ -108,6 +108,12 @@ class VolumeLister(Protocol):
     def unprovisioned(self, pod: Target, /) -> Sequence[Target]:
         """The claims of a pod that get their volume on first use, and have none yet."""
 
+    def provisioned(self, pod: Target, /) -> Sequence[str]:
+        """The volumes of the claims of a pod that have one."""
+
+    def reaches(self, node: str, volume: str, /) -> bool | None:
+        """Whether a node reaches a volume, None where one of the two is not known yet."""
+
 
 class NoVolumes:
     """Knows of no claim."""
@@ -115,6 +121,14 @@ class NoVolumes:
     def unprovisioned(self, _pod: Target, /) -> Sequence[Target]:
         """None."""
         return ()
+
+    def provisioned(self, _pod: Target, /) -> Sequence[str]:
+        """None."""
+        return ()
+
+    def reaches(self, _node: str, _volume: str, /) -> bool | None:
+        """Nothing is known."""
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +145,21 @@ class VolumeProvisioner:
     async def provision(self, member: Member, stands: Stands) -> None:
         """Wait until every claim of `member` has a volume that its node can reach.
 
-        Raises `Impossible` where a volume cannot be made there, and `Revoked` where the commit of
-        the member no longer `stands`.
+        Raises `Impossible` where a volume cannot be made or reached there, and `Revoked` where the
+        commit of the member no longer `stands`.
         """
         claims = self.volumes.unprovisioned(member.pod)
         await together(self._provision(claim, member, stands) for claim in claims)
+        # One that came before this was asked for may have come for another node.
+        for volume in self.volumes.provisioned(member.pod):
+            self._is_reached(volume, member)
+
+    def _is_reached(self, volume: str, member: Member) -> bool:
+        """Whether the node of `member` is known to reach a volume; raises `Impossible` if not."""
+        found = self.volumes.reaches(member.node, volume)
+        if found is False:
+            raise Impossible(f"PersistentVolume {volume} cannot be reached from {member.node}")
+        return found is True
 
     async def release(self, member: Member) -> None:
         """Let the claims of an unbound `member` that have no volume yet go to any node again."""
@@ -189,7 +213,8 @@ class VolumeProvisioner:
     ) -> bool:
         """Whether the claim has its volume; where it does not wait for the node, now it does."""
         if _has_volume(body):
-            return True
+            # A node that was selected before may have it, where it took long to be made.
+            return self._is_reached(body["spec"]["volumeName"], member)
         if _selected(body) != member.node:
             if asked and not _selected(body):
                 what = f"no volume for PersistentVolumeClaim {claim} can be made for {member.node}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
 
+VOLUMES = "tests/k8s_bridge/scheduling/test_volumes.py"
 LIMITS = "tests/model/readers/pods/test_storage_limits.py"
 LIVE = "tests/model/readers/live/test_live_storage.py"
 REPORT = (
@@ -84,5 +85,29 @@ STORAGE = (
         "if other.wants.spread:",
         "tests/model/readers/gangs/test_near_others.py"
         "::test_what_counts_the_first_of_its_kind_waits_for_it",
+    ),
+    Mutant(
+        "a volume that came for another node",
+        "a pod is bound where its volume cannot be reached, and holds its GPUs for ever",
+        "k8s_bridge/ledger/volume_provisioning.py",
+        '            return self._is_reached(body["spec"]["volumeName"], member)\n',
+        "            return True\n",
+        f"{VOLUMES}::test_a_volume_that_came_for_another_node[True]",
+    ),
+    Mutant(
+        "a volume that came while nobody led",
+        "a new leader binds a pod where its volume cannot be reached",
+        "k8s_bridge/ledger/volume_provisioning.py",
+        "            self._is_reached(volume, member)\n",
+        "            pass\n",
+        f"{VOLUMES}::test_a_volume_that_came_for_another_node[False]",
+    ),
+    Mutant(
+        "who stands repels namespaces by their labels",
+        "a pod is placed beside one that repels it, as no other scheduler would",
+        "model/readers/pods/node_constraints.py",
+        'apart, no_apart = _pod_terms(manifest, affinity, "podAntiAffinity", widely=stands)',
+        'apart, no_apart = _pod_terms(manifest, affinity, "podAntiAffinity")',
+        "tests/filters/test_tables.py::test_a_row[who runs repels namespaces by label]",
     ),
 )

@@ -25,7 +25,7 @@ from fourleaf.model.readers.pods.preferences import (
 _EFFECTS = ("", "NoSchedule", "PreferNoSchedule", "NoExecute")
 
 MOST_POD_TERMS = 32
-"""Terms of one pod about other pods: required affinity, anti-affinity and spread together."""
+"""Terms of one waiting pod about others: required affinity, anti-affinity and spread together."""
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
@@ -58,6 +58,8 @@ def read_wants(manifest: Manifest, spec: Body) -> NodeWants:
         what += "affinity, tolerations, selector and spread,"
         return NodeWants(NodeConstraint(), unsupported=what)
     affinity = spec.get("affinity")
+    # Others must keep away from a pod that stands, whatever it would be refused for.
+    stands = bool(spec.get("nodeName"))
     terms: Terms = ()
     near: tuple[PodTerm, ...] = ()
     apart: tuple[PodTerm, ...] = ()
@@ -67,7 +69,7 @@ def read_wants(manifest: Manifest, spec: Body) -> NodeWants:
         if affinity.get("nodeAffinity"):
             terms = _node_terms(manifest, affinity["nodeAffinity"])
         near, no_near = _pod_terms(manifest, affinity, "podAffinity")
-        apart, no_apart = _pod_terms(manifest, affinity, "podAntiAffinity")
+        apart, no_apart = _pod_terms(manifest, affinity, "podAntiAffinity", widely=stands)
         unsupported = no_near or no_apart
     selector = spec.get("nodeSelector")
     constraint = NodeConstraint(
@@ -78,7 +80,7 @@ def read_wants(manifest: Manifest, spec: Body) -> NodeWants:
         tolerations=tuple(_tolerations(manifest, spec)),
     )
     spread = spread_constraints(manifest, spec, FORBIDS)
-    if len(near) + len(apart) + len(spread) > MOST_POD_TERMS:
+    if len(near) + len(apart) + len(spread) > MOST_POD_TERMS and not stands:
         # Each of them is compared with all pods that run.
         unsupported = unsupported or f"{manifest.prefix}spec, with more than {MOST_POD_TERMS} terms"
         unsupported += " of affinity and spread,"
@@ -129,13 +131,15 @@ def _node_terms(manifest: Manifest, value: object) -> Terms:
     return node_selector_terms(manifest, required, field)
 
 
-def _pod_terms(manifest: Manifest, affinity: Body, kind: str) -> tuple[tuple[PodTerm, ...], str]:
+def _pod_terms(
+    manifest: Manifest, affinity: Body, kind: str, widely: bool = False
+) -> tuple[tuple[PodTerm, ...], str]:
     """The required terms of an affinity to pods, and the first field that cannot be honoured."""
     part = manifest.mapping(affinity.get(kind), f"spec.affinity.{kind}")
     field = f"spec.affinity.{kind}.{REQUIRED}"
     found = []
     for path, body in manifest.mappings(part.get(REQUIRED), field):
-        term, unsupported = read_pod_term(manifest, body, path)
+        term, unsupported = read_pod_term(manifest, body, path, widely)
         if term is None:
             return (), unsupported
         found.append(term)

@@ -51,12 +51,19 @@ class SpreadConstraint:
     by_taints: bool
 
 
-def read_pod_term(manifest: Manifest, body: Body, path: str) -> tuple[PodTerm | None, str]:
-    """The PodAffinityTerm at `path`, or None and the field that cannot be honoured."""
+def read_pod_term(
+    manifest: Manifest, body: Body, path: str, widely: bool = False
+) -> tuple[PodTerm | None, str]:
+    """The PodAffinityTerm at `path`, or None and the field that cannot be honoured.
+
+    Labels of namespaces are not read: read `widely`, a term that goes by them is about all.
+    """
     key = manifest.text(body.get("topologyKey"), f"{path}.topologyKey")
     if not key:
         return None, f"{manifest.prefix}{path}.topologyKey"
     namespaces = _namespaces(manifest, body, path)
+    if namespaces is None and widely:
+        namespaces = (EVERY_NAMESPACE,)
     if namespaces is None:
         return None, f"{manifest.prefix}{path}.namespaceSelector"
     selector = _selector(manifest, body, path)

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from fourleaf.model.gang import Hold
+from fourleaf.model.node import Node
 from fourleaf.model.node_constraint import NodeConstraint, Operator, Requirement
 from fourleaf.model.quantity import in_bytes
 from fourleaf.model.readers.objects.lookup import Objects
@@ -26,6 +28,7 @@ from fourleaf.model.readers.pods.node_constraints import both
 from fourleaf.model.readers.pods.node_terms import Terms, node_selector_terms
 from fourleaf.model.readers.pods.storage_capacity import StorageCapacities
 from fourleaf.model.reasons.kinds import ReasonKind
+from fourleaf.model.resources import Resources
 
 Body = Mapping[str, object]
 
@@ -234,6 +237,19 @@ def _refused(what: str, advice: str) -> VolumeWants:
 
 def _waits(what: str, advice: str) -> VolumeWants:
     return VolumeWants(hold=Hold(ReasonKind.GATED, what, (), (advice,)))
+
+
+def is_reached(volume: dict[str, Any], node: dict[str, Any]) -> bool:
+    """Whether a Node reaches a PersistentVolume, by the labels of the two and its affinity."""
+    there = Manifest(Report(), "", "", "Node", "", _name_of(node), node)
+    labels = there.strings(part_of(node, "metadata").get("labels"), "metadata.labels")
+    terms = _volume_terms(Manifest(Report(), "", *VOLUME, "", _name_of(volume), volume))
+    host = Node(there.name, "", "", Resources(), labels=labels)
+    return NodeConstraint(affinity=terms).selects(host)
+
+
+def _name_of(body: Body) -> str:
+    return str(part_of(body, "metadata").get("name"))
 
 
 def _volume_terms(volume: Manifest) -> Terms:

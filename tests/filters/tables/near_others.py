@@ -25,6 +25,8 @@ _A_AND_NO_TIER = {
         {"key": "tier", "operator": "DoesNotExist"},
     ]
 }
+_ML = {"matchLabels": {"kubernetes.io/metadata.name": "ml"}}
+_OPS = {"matchLabels": {"team": "ops"}}
 _SOFT = [{"weight": 1, "podAffinityTerm": term("b")}]
 
 NEAR_OTHERS = (
@@ -93,7 +95,7 @@ NEAR_OTHERS = (
     Row(
         "namespaces by label",
         "n0 n1",
-        near(term("b", namespaceSelector={"matchLabels": {"team": "ops"}})),
+        near(term("b", namespaceSelector=_OPS)),
         (Standing("n0", "b", "ops"),),
         refused="namespaceSelector",
     ),
@@ -148,7 +150,7 @@ NEAR_OTHERS = (
     Row(
         "apart from namespaces by label",
         "n0 n1",
-        apart(term("b", namespaceSelector={"matchLabels": {"team": "ops"}})),
+        apart(term("b", namespaceSelector=_OPS)),
         (Standing("n2", "b", "ops"),),
         refused="namespaceSelector",
     ),
@@ -171,6 +173,25 @@ NEAR_OTHERS = (
         "n2 n3",
         {},
         (Standing("n0", "b", "ops", apart(term("a", namespaces=["ml"]))),),
+    ),
+    Row(
+        "who runs repels namespaces by label",
+        "n2 n3",
+        {},
+        (Standing("n0", "b", "ops", spec=apart(term("a", namespaceSelector=_ML))),),
+    ),
+    Row(
+        "who runs repels other namespaces by label",
+        ALL,
+        {},
+        (Standing("n0", "b", spec=apart(term("a", namespaceSelector=_OPS))),),
+        unused="n0 n1",
+    ),
+    Row(
+        "who runs repels it by more terms than one that waits may have",
+        "n2 n3",
+        {},
+        (Standing("n0", "b", spec=apart(*[term("c")] * 32, term("a"))),),
     ),
     Row("who runs wants to be near it", ALL, {}, (Standing("n0", "a", spec=near(term("a"))),)),
     Row(

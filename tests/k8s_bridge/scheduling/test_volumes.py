@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.kinds import EVENTS, NODES, STORAGE_CLASSES, VOLUME_CLAIMS
+from fourleaf.k8s_bridge.cache.claimed_volumes import ClaimedVolumes
+from fourleaf.k8s_bridge.cluster.kinds import EVENTS, NODES, STORAGE_CLASSES, VOLUME_CLAIMS, VOLUMES
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, gang, nodes, submit
 from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
@@ -110,6 +111,43 @@ async def test_a_volume_that_never_comes_frees_the_nodes(bench: StorageBench) ->
     assert "after 600 s" in said
     for name in ("data-g-0", "data-g-1"):
         assert not (await bench.claim(name))["metadata"].get("annotations")
+
+
+@pytest.mark.parametrize("led", [True, False])
+async def test_a_volume_that_came_for_another_node(
+    bench: StorageBench, monkeypatch: pytest.MonkeyPatch, led: bool
+) -> None:
+    """The leader asks the API, or one takes over after it: the gang goes back, and to its node."""
+    if led:
+        # The watch of claims lags behind the API.
+        monkeypatch.setattr(ClaimedVolumes, "provisioned", lambda *_: [])
+    bench.provisioner._seconds = 10 * PROVISION_LIMIT_SECONDS
+    await bench.submit("g", 1)
+    await bench.clock.advance(5)
+    node = (await bench.claim("data-g-0"))["metadata"]["annotations"][SELECTED_NODE]
+    other = next(name for one in nodes(1, 2, 2) if (name := one["metadata"]["name"]) != node)
+    if not led:
+        bench.tasks[-1].cancel()
+        await bench.clock.advance(1)
+    await bench.cluster.create(VOLUMES, "", only_on(other))
+    bound = {"spec": {"volumeName": "late"}, "status": {"phase": "Bound"}}
+    for subresource in ("", "status"):
+        await bench.cluster.patch(VOLUME_CLAIMS, Target(TEAM, "data-g-0"), bound, subresource)
+    if not led:
+        await bench.start("b")
+    await bench.clock.advance(120)
+    assert await bench.places() == {"g-0": other}
+    assert f"PersistentVolume late cannot be reached from {node}" in str(
+        (await bench.cluster.list(EVENTS)).items
+    )
+
+
+def only_on(node: str) -> Body:
+    """A volume of one host."""
+    host = {"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}
+    terms = [{"matchExpressions": [host]}]
+    spec = {"nodeAffinity": {"required": {"nodeSelectorTerms": terms}}}
+    return {"metadata": {"name": "late"}, "spec": spec, "status": {"phase": "Bound"}}
 
 
 async def test_a_leader_that_takes_over_goes_on_waiting(bench: StorageBench) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fourleaf.model.readers import read
 from fourleaf.model.reasons.kinds import ReasonKind
+from tests.model.readers.claims import DRA, claim, claiming, device_class
 from tests.model.readers.gangs.made import NATIVE, gang_policy, gangs, in_native, only
 from tests.model.readers.made import group, job, node, owned, pod, reading, source
 
@@ -140,7 +141,7 @@ def test_a_pod_of_anybody_on_a_node_runs() -> None:
 
 
 def test_more_members_than_a_record_holds_are_told_before_any_commit() -> None:
-    """4,001 pods say so, 4,000 start; with ResourceClaims 2,501 are too many."""
+    """4,001 pods are too many, 4,000 are not; with ResourceClaims 2,501 are."""
     notes = {"topology.scheduler/gang": "g", "topology.scheduler/gang-size": "4001"}
     pods = [pod(f"p-{i}", annotations=notes) for i in range(2)]
     (gang,) = reading(*pods).snapshot.gangs
@@ -151,3 +152,8 @@ def test_more_members_than_a_record_holds_are_told_before_any_commit() -> None:
     (gang,) = reading(*pods).snapshot.gangs
     assert gang.hold is not None
     assert gang.hold.kind is ReasonKind.MEMBERS_MISSING
+    notes["topology.scheduler/gang-size"] = "2501"
+    pods = [claiming(name, name, annotations=notes) for name in ("p-0", "p-1")]
+    (gang,) = reading(DRA, device_class(), claim("p-0"), claim("p-1"), *pods).snapshot.gangs
+    assert gang.hold is not None
+    assert gang.hold.detail == "has 2,501 members, above the 2,500 of one gang with ResourceClaims"
