@@ -12,6 +12,12 @@ from fourleaf.model.devices.free import FreeDevices, unknown
 PORT_PREFIX = "hostport/"
 """A host port is an extra resource of which every node has exactly one."""
 
+DISK_PREFIX = "disk/"
+"""A disk that pods name is an extra resource of which every node has one, whole."""
+
+WHOLE_DISK = 1_000_000
+"""The amount that a disk is: more than any node has pods that read it."""
+
 CLASS_PREFIX = "devices of class "
 """So begins the extra resource that counts devices of a DeviceClass beside GPUs; with the spaces
 in it, no resource of a container has such a name."""
@@ -68,6 +74,8 @@ def unlisted(name: str) -> int:
     """How much a node has of an extra resource that it does not list."""
     if name.startswith(ATTACH_PREFIX):
         return MOST_VOLUMES
+    if name.startswith(DISK_PREFIX):
+        return WHOLE_DISK
     return 1 if name.startswith(PORT_PREFIX) else 0
 
 

@@ -57,6 +57,10 @@ class Volume(TypedDict, total=False):
     name: Any
     persistentVolumeClaim: Any
     ephemeral: Any
+    gcePersistentDisk: Any
+    awsElasticBlockStore: Any
+    iscsi: Any
+    rbd: Any
 
 
 class PodSpec(TypedDict, total=False):

@@ -35,6 +35,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Body, WatchEvent
 from fourleaf.k8s_bridge.cluster.shared_parts import SharedParts
 from fourleaf.model.devices.visibility import ENTRY, is_told
 from fourleaf.model.problems import brief
+from fourleaf.model.readers.objects.inline_disks import INLINE_DISKS
 from fourleaf.model.readers.pods.constraint_text import is_too_long, without_constraints
 from fourleaf.model.readers.text.sources import without_collection
 
@@ -226,7 +227,8 @@ def _share_spec(spec: Any) -> None:
     if is_too_long(spec):
         without_constraints(spec)
     volumes = spec.pop("volumes", None)
-    tied = [v for v in volumes if _is_tied(v)] if isinstance(volumes, list) else None
+    listed = volumes if isinstance(volumes, list) else ()
+    tied = [_with_little_of_a_disk(v) for v in listed if _is_tied(v)]
     if tied:
         spec["volumes"] = tied
     for key in ("containers", "initContainers"):
@@ -237,11 +239,24 @@ def _share_spec(spec: Any) -> None:
             spec[key] = _SHARED.of(value)
 
 
+_TYING = frozenset({"persistentVolumeClaim", "ephemeral", *INLINE_DISKS})
+
+
 def _is_tied(volume: Any) -> bool:
     """Whether a volume may tie its pod to some nodes; what is none is for the readers to refuse."""
     if not isinstance(volume, dict):
         return True
-    return "persistentVolumeClaim" in volume or "ephemeral" in volume
+    return not _TYING.isdisjoint(volume)
+
+
+def _with_little_of_a_disk(volume: Any) -> Any:
+    """`volume` with what says which disk it is, where it is one, and whether it is written to."""
+    if not isinstance(volume, dict):
+        return volume
+    return {
+        key: _some(value, (*INLINE_DISKS[key], "readOnly")) if key in INLINE_DISKS else value
+        for key, value in volume.items()
+    }
 
 
 def _with_little_env(container: Any) -> Any:

@@ -110,4 +110,20 @@ STORAGE = (
         'apart, no_apart = _pod_terms(manifest, affinity, "podAntiAffinity")',
         "tests/filters/test_tables.py::test_a_row[who runs repels namespaces by label]",
     ),
+    Mutant(
+        "disks that pods name themselves",
+        "two pods that write to one disk are placed on one node, where the second cannot mount it",
+        "model/readers/objects/amounts.py",
+        "own = _host_ports(manifest, spec) | inline_disks(spec)",
+        "own = _host_ports(manifest, spec)",
+        "tests/filters/test_tables.py::test_a_row[a disk that another pod writes to]",
+    ),
+    Mutant(
+        "readers of a disk",
+        "of two pods that read one disk the second waits for the first",
+        "model/readers/objects/inline_disks.py",
+        "1 if reads else WHOLE_DISK",
+        "WHOLE_DISK",
+        "tests/filters/test_tables.py::test_a_row[a disk that other pods read, to read it]",
+    ),
 )

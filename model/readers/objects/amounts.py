@@ -10,6 +10,7 @@ from functools import lru_cache
 import orjson
 
 from fourleaf.model.quantity import count, in_bytes, millicores
+from fourleaf.model.readers.objects.inline_disks import inline_disks
 from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.resources import PORT_PREFIX, Resources
 
@@ -79,15 +80,15 @@ class RequestReader:
         self._known: dict[bytes, Amounts] = {}
 
     def amounts(self, manifest: Manifest, spec: Body) -> Amounts:
-        """What a pod with `spec` asks for, host ports included; not to be changed."""
+        """What a pod with `spec` asks for, host ports and disks included; not to be changed."""
         key = _fingerprint(spec)
         found = self._known.get(key) if key else None
         if found is None:
             found = pod_amounts(manifest, spec)
             if key and not manifest.broken:
                 self._known[key] = found
-        ports = _host_ports(manifest, spec)
-        return found | ports if ports else found
+        own = _host_ports(manifest, spec) | inline_disks(spec)
+        return found | own if own else found
 
 
 def _fingerprint(spec: Body) -> bytes:
@@ -107,7 +108,7 @@ def _fingerprint(spec: Body) -> bytes:
 
 
 def pod_amounts(manifest: Manifest, spec: Body) -> Amounts:
-    """What a pod asks for, as Kubernetes counts it, but for host ports.
+    """What a pod asks for, as Kubernetes counts it, but for host ports and disks.
 
     Containers and sidecars together, or an init container with the sidecars started
     before it where that is more; pod-level requests in place of that sum; plus overhead.

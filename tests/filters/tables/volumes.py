@@ -61,6 +61,24 @@ _ZONED = {
     for name, zone in {"n0": "z0", "n1": "z0", "n2": "z1", "n3": "z1"}.items()
 }
 
+_DISKS: dict[str, Body] = {
+    "gcePersistentDisk": {"pdName": "d"},
+    "awsElasticBlockStore": {"volumeID": "vol-1"},
+    "rbd": {"monitors": ["m"], "pool": "p", "image": "i"},
+    "iscsi": {"targetPortal": "p", "iqn": "iqn.2026-01.a:b", "lun": 0},
+}
+
+
+def _inline(source: str, **more: Any) -> Body:
+    """A disk that the pod itself names."""
+    return {"volumes": [{"name": "d", source: _DISKS[source] | more}]}
+
+
+def _disk(reads: bool = False, **more: Any) -> Body:
+    """One that several may read."""
+    return _inline("iscsi", readOnly=reads, **more)
+
+
 VOLUMES = (
     Row("a volume that any node reaches", ALL, USES, others=(NOW, claim(), volume())),
     Row("a local volume", "n2", USES, others=(NOW, claim(), volume(asks(HOST, "In", "n2")))),
@@ -134,5 +152,34 @@ VOLUMES = (
         USES,
         (Standing("n0", spec=USES),),
         others=(NOW, claim(), volume()),
+    ),
+    Row("a disk that another pod writes to", "n1 n2 n3", _disk(), (Standing("n0", spec=_disk()),)),
+    Row(
+        "a disk that another pod reads, to write to it",
+        "n1 n2 n3",
+        _disk(),
+        (Standing("n0", spec=_disk(reads=True)), Standing("n0", spec=_disk(reads=True))),
+    ),
+    Row(
+        "a disk that other pods read, to read it",
+        ALL,
+        _disk(reads=True),
+        (Standing("n0", spec=_disk(reads=True)), Standing("n0", spec=_disk(reads=True))),
+    ),
+    Row("another disk", ALL, _disk(), (Standing("n0", spec=_disk(iqn="iqn.2026-01.a:c")),)),
+    *(
+        Row(
+            f"a disk: {source}",
+            "n1 n2 n3",
+            _inline(source),
+            (Standing("n0", spec=_inline(source)),),
+        )
+        for source in _DISKS
+    ),
+    Row(
+        "a disk that no node shares, to read it",
+        "n1 n2 n3",
+        _inline("awsElasticBlockStore", readOnly=True),
+        (Standing("n0", spec=_inline("awsElasticBlockStore", readOnly=True)),),
     ),
 )

@@ -95,7 +95,11 @@ _VOLUME = (
     text(1, "name"),
     inlined(
         2,
+        one(3, "gcePersistentDisk", text(1, "pdName"), truth(4, "readOnly")),
+        one(4, "awsElasticBlockStore", text(1, "volumeID"), truth(4, "readOnly")),
+        one(8, "iscsi", text(2, "iqn"), truth(6, "readOnly")),
         one(10, "persistentVolumeClaim", text(1, "claimName"), truth(2, "readOnly")),
+        one(11, "rbd", text(2, "image"), text(4, "pool"), truth(8, "readOnly")),
         one(29, "ephemeral", one(1, "volumeClaimTemplate")),
     ),
 )

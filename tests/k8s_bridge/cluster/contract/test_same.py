@@ -37,6 +37,10 @@ _RICH: dict[str, Any] = {
     "volumes": [
         {"name": "claimed", "persistentVolumeClaim": {"claimName": "data", "readOnly": True}},
         {"name": "scratch", "emptyDir": {}},
+        {"name": "gce", "gcePersistentDisk": {"pdName": "disk", "readOnly": True}},
+        {"name": "ebs", "awsElasticBlockStore": {"volumeID": "vol-1"}},
+        {"name": "iscsi", "iscsi": {"targetPortal": "p:3260", "iqn": "iqn.2026-01.a:b", "lun": 0}},
+        {"name": "rbd", "rbd": {"monitors": ["m"], "pool": "a", "image": "i", "readOnly": True}},
     ],
     "initContainers": [
         {

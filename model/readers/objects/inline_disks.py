@@ -1,0 +1,36 @@
+"""Disks that pods name in their own specs, of which a node takes one writer or any readers."""
+
+from __future__ import annotations
+
+from fourleaf.model.readers.objects.manifest import Body, part_of
+from fourleaf.model.resources import DISK_PREFIX, WHOLE_DISK
+
+INLINE_DISKS = {
+    "gcePersistentDisk": ("pdName",),
+    "awsElasticBlockStore": ("volumeID",),
+    "iscsi": ("iqn",),
+    "rbd": ("pool", "image"),
+}
+"""Sources of volumes that kube-scheduler's plugin VolumeRestrictions looks at, and what names the
+disk. The monitors of Ceph are left out: two clusters with images of one name count as one."""
+
+_NEVER_SHARED = "awsElasticBlockStore"
+"""Of which a node takes one pod, whether it writes or not."""
+
+_MOST_OF_A_NAME = 253
+"""Characters that are kept of what names a disk."""
+
+
+def inline_disks(spec: Body) -> dict[str, int]:
+    """What a pod asks for its disks: all of a disk to write to it, a part of one to read it."""
+    found: dict[str, int] = {}
+    volumes = spec.get("volumes")
+    for volume in volumes if isinstance(volumes, list) else ():
+        for source, names in INLINE_DISKS.items() if isinstance(volume, dict) else ():
+            if source in volume:
+                said = part_of(volume, source)
+                name = "/".join(str(said.get(one) or "") for one in names)[:_MOST_OF_A_NAME]
+                reads = said.get("readOnly") is True and source != _NEVER_SHARED
+                key = f"{DISK_PREFIX}{source}/{name}"
+                found[key] = max(found.get(key, 0), 1 if reads else WHOLE_DISK)
+    return found
