@@ -163,4 +163,13 @@ DEVICE_CLASSES = (
         "if len(text) > MOST_CHARACTERS:",
         f"{SELECTORS}::test_what_cannot_be_run_is_refused",
     ),
+    Mutant(
+        "devices by the name of their class",
+        "a pod waits for ever, and is told that nodes are too small",
+        "model/readers/gangs/holds.py",
+        "        if field := pod.wants.unsupported or pod.unsupported or _by_class(pod):\n",
+        "        if field := pod.wants.unsupported or pod.unsupported:\n",
+        "tests/model/readers/dra/test_offers.py"
+        "::test_devices_by_the_name_of_their_class_are_refused_by_name",
+    ),
 )

@@ -29,6 +29,8 @@ from fourleaf.model.readers.pods.limited_gpus import refuse_beyond_limits
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.reasons.kinds import ReasonKind
 
+BY_CLASS_PREFIX = "deviceclass.resource.kubernetes.io/"
+"""So begins a resource of a container that is a number of devices of a DeviceClass."""
 REQUIRED_TOPOLOGY = "kueue.x-k8s.io/podset-required-topology"
 """Asks for one domain of a level that the pods name, where here the rules of the config count."""
 _COMPARED = (
@@ -53,7 +55,7 @@ def hold_of(
     `ending` are members on nodes that are to end, and count for none.
     """
     for pod in waiting:
-        if field := pod.wants.unsupported or pod.unsupported:
+        if field := pod.wants.unsupported or pod.unsupported or _by_class(pod):
             what = f"{pod.manifest.title}: {field} cannot be honoured"
             return Hold(ReasonKind.UNSUPPORTED, what, (), (pod.advice or f"Remove {field}.",))
         if pod.volumes.hold is not None:
@@ -85,6 +87,12 @@ def hold_of(
             ("Resume it." if gated[0].suspended else "Remove the scheduling gates.",),
         )
     return None
+
+
+def _by_class(pod: Pod) -> str:
+    """The first amount that names a DeviceClass, for which kube-scheduler makes a claim; or ""."""
+    names = (name for name, _ in pod.request.extra if name.startswith(BY_CLASS_PREFIX))
+    return next((f"spec.containers[*].resources[{name}]" for name in names), "")
 
 
 def _missing(present: int, minimum: int, bound: int, ending: Sequence[Pod]) -> Hold:

@@ -316,3 +316,13 @@ def test_an_incomplete_pool_offers_nothing_and_says_so() -> None:
     assert there.allocatable.extra == ()
     assert there.schedulable
     assert any("offers no devices of its pool n1" in one.message for one in found.problems)
+
+
+def test_devices_by_the_name_of_their_class_are_refused_by_name() -> None:
+    """A container asks for two devices of a class as if for a resource: no claim would be made."""
+    amount = {"deviceclass.resource.kubernetes.io/gpu.nvidia.com": "2"}
+    container = {"name": "main", "resources": {"limits": amount, "requests": amount}}
+    (gang,) = reading(node(), pod("p", containers=[container])).snapshot.gangs
+    assert gang.hold is not None
+    assert gang.hold.kind is ReasonKind.UNSUPPORTED
+    assert "resources[deviceclass.resource.kubernetes.io/gpu.nvidia.com]" in gang.hold.detail
