@@ -126,4 +126,12 @@ STORAGE = (
         "WHOLE_DISK",
         "tests/filters/test_tables.py::test_a_row[a disk that other pods read, to read it]",
     ),
+    Mutant(
+        "a node that another has selected",
+        "a gang that goes back keeps another from its volume, for which its nodes idle",
+        "k8s_bridge/ledger/volume_provisioning.py",
+        "if not _has_volume(body) and _selected(body) == member.node:",
+        "if not _has_volume(body):",
+        f"{VOLUMES}::test_what_was_selected_for_another_stays",
+    ),
 )

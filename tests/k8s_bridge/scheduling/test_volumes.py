@@ -8,17 +8,21 @@ from collections.abc import AsyncIterator
 import pytest
 
 from fourleaf.k8s_bridge.cache.claimed_volumes import ClaimedVolumes
+from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import EVENTS, NODES, STORAGE_CLASSES, VOLUME_CLAIMS, VOLUMES
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, gang, nodes, submit
 from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.ledger.volume_provisioning import (
     LONGEST_LOOK_SECONDS,
     MOST_CLAIMS_REMEMBERED,
     PROVISION_LIMIT_SECONDS,
     RETRY_LIMIT_SECONDS,
     SELECTED_NODE,
+    NoVolumes,
     VolumePatience,
+    VolumeProvisioner,
 )
 from tests.k8s_bridge.test_scheduler import TEAM, Bench
 from tests.twins.volume_provisioner import Provisioner
@@ -140,6 +144,26 @@ async def test_a_volume_that_came_for_another_node(
     assert f"PersistentVolume late cannot be reached from {node}" in str(
         (await bench.cluster.list(EVENTS)).items
     )
+
+
+class OfOneClaim(NoVolumes):
+    """Every pod uses claim c, which has no volume yet."""
+
+    def unprovisioned(self, _pod: Target, /) -> list[Target]:
+        """The claim."""
+        return [Target(TEAM, "c")]
+
+
+async def test_what_was_selected_for_another_stays(bench: StorageBench) -> None:
+    """Two pods share a claim: who goes back takes its own node off, and no other."""
+    metadata = {"name": "c", "annotations": {SELECTED_NODE: "n-0-1-1"}}
+    await bench.cluster.create(VOLUME_CLAIMS, TEAM, {"metadata": metadata, "spec": {}})
+    cache, patience = ClusterCache(bench.clock), VolumePatience()
+    provisioner = VolumeProvisioner(bench.cluster, OfOneClaim(), cache, bench.clock, patience)
+    await provisioner.release(Member(Target(TEAM, "p"), "n-0-0-0"))
+    assert (await bench.claim("c"))["metadata"]["annotations"] == {SELECTED_NODE: "n-0-1-1"}
+    await provisioner.release(Member(Target(TEAM, "p"), "n-0-1-1"))
+    assert not (await bench.claim("c"))["metadata"].get("annotations")
 
 
 def only_on(node: str) -> Body:
