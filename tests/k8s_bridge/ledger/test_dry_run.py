@@ -13,7 +13,6 @@ from fourleaf.k8s_bridge.cluster.kinds import (
 )
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.ledger.dry_run import (
-    ADMISSION_SECONDS,
     DryRun,
     admission_covers_bindings,
 )
@@ -61,7 +60,7 @@ async def test_who_looks_is_followed() -> None:
     rule = {"apiGroups": ["*"], "resources": ["*/*"], "operations": ["*"]}
     body = {"metadata": {"name": "policy"}, "spec": {"matchConstraints": {"resourceRules": [rule]}}}
     await cluster.create(VALIDATING_POLICIES, "", body)
-    await clock.advance(ADMISSION_SECONDS)
+    await clock.advance(60)
     await auto.refusal(())
     await never.refusal(())
     never.rolled_back()
