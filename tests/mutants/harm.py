@@ -335,6 +335,15 @@ HARM = (
         "::test_who_changes_all_the_time_is_read_again_now_and_then",
     ),
     Mutant(
+        "an allowance of new fabrics",
+        "a device map or an agent that says something else each time keeps the leader busy",
+        "model/readers/live/fabric_cache.py",
+        "any(map(self._allowance.has, self._unheard))",
+        "self._unheard",
+        "tests/model/readers/live/test_read_allowance.py"
+        "::test_maps_and_inventories_make_the_fabric_anew_now_and_then",
+    ),
+    Mutant(
         "what frees room is read at once",
         "a pod that ended counts until its namespace may be read again",
         "model/readers/live/pod_cache.py",

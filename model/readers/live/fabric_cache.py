@@ -1,6 +1,8 @@
 """Nodes as they change, and the fabric, which stays one object while nothing of it changes.
 
-Where only who may use nodes has changed, the fabric need not be built anew.
+Where only who may use nodes has changed, the fabric need not be built anew. For what agents and
+device maps say it is, but not as often as they like: with thousands of nodes that takes a while,
+here and in the solver process, and a map may name another device twenty times a second.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from fourleaf.model.readers.dra.offers import NOTHING, Kinds, Offer
 from fourleaf.model.readers.dra.pools import Pool
 from fourleaf.model.readers.dra.published import Published
 from fourleaf.model.readers.live.object_cache import SOURCE
+from fourleaf.model.readers.live.read_allowance import ReadAllowance
 from fourleaf.model.readers.nodes.attach_limits import AttachLimits
 from fourleaf.model.readers.nodes.fabric import read_fabric
 from fourleaf.model.readers.nodes.node_status import STATUS
@@ -26,6 +29,9 @@ from fourleaf.model.readers.nodes.nodes import NodeRead, mixed_gpu_sources, read
 from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.claiming_pods import Claimables
+
+_MAPS = "device maps"
+"""Who says what device maps say; no node has this name."""
 
 
 @dataclass(slots=True, eq=False)
@@ -85,6 +91,9 @@ class FabricCache:
         self._stale = True
         self._touched: set[str] = set()
         """Nodes of which only who may use them has changed, where the rest is not stale."""
+        self._allowance = ReadAllowance()
+        self._unheard: set[str] = set()
+        """Agents, by their nodes, and `_MAPS`: who said something that is not in the fabric yet."""
 
     @property
     def names(self) -> list[str]:
@@ -99,8 +108,16 @@ class FabricCache:
             self._all = {node.name: node for node in sound}
         return self._all
 
-    def put(self, name: str, body: Body) -> bool:
-        """Take a node as it is now; whether that says anything new."""
+    @property
+    def is_behind(self) -> bool:
+        """Whether something that was said is to come into the fabric later."""
+        return bool(self._unheard)
+
+    def put(self, name: str, body: Body, said_by: str = "") -> bool:
+        """Take a node as it is now; whether that says anything new.
+
+        Where only what `said_by` says of it is new, the fabric may have that later.
+        """
         known, new = self._nodes.get(name), self._read(name, body)
         self._nodes[name] = new
         self._all = None
@@ -110,6 +127,8 @@ class FabricCache:
             return False
         if known is not None and new.stands_like(known):
             self._touched.add(name)
+        elif said_by:
+            self._unheard.add(said_by)
         else:
             self._stale = True
         return True
@@ -131,11 +150,11 @@ class FabricCache:
     def put_inventory(self, name: str, body: Body) -> bool:
         """Take the inventory of a node as it is now; whether that says anything new."""
         self._inventories[name] = body
-        return self._read_again(name)
+        return self._read_again(name, name)
 
     def remove_inventory(self, name: str) -> bool:
         """Forget the inventory of a node; whether that says anything new."""
-        return self._inventories.pop(name, None) is not None and self._read_again(name)
+        return self._inventories.pop(name, None) is not None and self._read_again(name, name)
 
     def put_mapped(self, name: str, devices: int) -> None:
         """Take the devices, as bits, that device maps name on a node."""
@@ -145,7 +164,7 @@ class FabricCache:
         known = self._nodes.get(name)
         if known is not None and not known.read.announced:
             known.read = replace(known.read, mapped=devices)
-            self._stale = True
+            self._unheard.add(_MAPS)
 
     def put_limits(self, name: str, body: Body) -> bool:
         """Take the CSINode of a node as it is now; whether that says anything new."""
@@ -253,9 +272,9 @@ class FabricCache:
             self._read_again(name)
         return True
 
-    def _read_again(self, name: str) -> bool:
+    def _read_again(self, name: str, said_by: str = "") -> bool:
         known = self._nodes.get(name)
-        return known is not None and self.put(name, known.read.manifest.body)
+        return known is not None and self.put(name, known.read.manifest.body, said_by)
 
     def take_config(self, config: SchedulerConfig) -> None:
         """Go on with a config under which all nodes read alike."""
@@ -284,13 +303,17 @@ class FabricCache:
         self._touched |= changed
         return bool(changed)
 
-    def settle(self) -> bool:
-        """Bring the fabric up to date; whether something changed."""
+    def settle(self, now: float) -> bool:
+        """Bring the fabric up to date at `now`, seconds since the epoch; whether it changed."""
         touched, self._touched = self._touched, set()
         if self.drivers.kinds != self._kinds:
             self._kinds, self.renewed = self.drivers.kinds, True
-        if self._stale:
+        self._allowance.settle(now)
+        if self._stale or any(map(self._allowance.has, self._unheard)):
             self._stale = False
+            for one in self._unheard:
+                self._allowance.charge(one, len(self._nodes))
+            self._unheard.clear()
             self._read_fabric()
             return True
         known = [self._nodes[name] for name in touched if name in self._nodes]

@@ -2,13 +2,16 @@
 
 One write of an owner, a claim, a PodGroup or a member may have thousands of pods read again, all of
 it on the event loop, and a tenant may write twenty times a second. What is beyond the allowance is
-read later, as if the watch had told it later. What decides which room is free never is.
+read later, as if the watch had told it later. What decides which room is free never is. So it is
+with nodes, of which one inventory or one device map has all taken into a new fabric.
 """
 
 from __future__ import annotations
 
 READS_A_SECOND = 1_000.0
-"""Pods that may be read again on behalf of one namespace: a tenth of a second of CPU time."""
+"""Pods that may be read again on behalf of one namespace: a tenth of a second of CPU time.
+
+Nodes that may be on behalf of one agent, and of all device maps."""
 MOST_READS = 10_000.0
 """Pods that may be read again at once by who has had none read for a while."""
 

@@ -230,7 +230,7 @@ class LiveReader:
     @property
     def is_behind(self) -> bool:
         """Whether something that has changed is left to a later reading."""
-        return self._table.is_behind
+        return self._table.is_behind or self._ground.is_behind
 
     def arrivals(self, now: float) -> int:
         """How often gangs have become fit to be planned, up to `now`; see `LiveReading`."""
@@ -261,7 +261,7 @@ class LiveReader:
         if now != self._taken_in_at:
             self._taken_in_at = now
             table.urge(self._standing.undated)
-        changed = self._settle_ground()
+        changed = self._settle_ground(now)
         changed = any([changed, self._settle_priorities(), self._settle_claims()])
         changed = changed or self._standing.attached.changed
         table.settle(now)
@@ -270,7 +270,7 @@ class LiveReader:
             self._is_outdated = True
             self._others_run = self._read_gangs(due, now) or self._others_run
             # Maps may give nodes devices, and so change the fabric that gangs are read against.
-            self._is_outdated = self._settle_mapped() or self._is_outdated
+            self._is_outdated = self._settle_mapped(now) or self._is_outdated
 
     def _renew(self) -> None:
         """Take the facts of gangs anew of which something is new that no plan depends on."""
@@ -284,14 +284,14 @@ class LiveReader:
         self._turns_changed = self._turns_changed or changed
         return changed
 
-    def _settle_ground(self) -> bool:
+    def _settle_ground(self, now: float) -> bool:
         mixed = self._ground.mixed
-        changed = self._ground.settle()
+        changed = self._ground.settle(now)
         if self._ground.mixed != mixed:
             self._table.urge(self._standing.drafted)
         return changed
 
-    def _settle_mapped(self) -> bool:
+    def _settle_mapped(self, now: float) -> bool:
         """Give nodes the devices that maps name there; whether the fabric has changed.
 
         Where pods hold other devices now, others may have other lines of their maps.
@@ -305,7 +305,7 @@ class LiveReader:
         for node in mapped.touched:
             self._ground.put_mapped(node, mapped.on(node))
         mapped.touched.clear()
-        return self._settle_ground()
+        return self._settle_ground(now)
 
     def _settle_claims(self) -> bool:
         changed = self._claims_changed or self._ground.renewed

@@ -65,14 +65,14 @@ def test_a_mended_fabric_is_the_one_built_anew(seed: int) -> None:
                 failures = {dice.choice(NAMES): dice.randint(0, 900)}
                 ground.judge(withheld, failures)
         before = ground.fabric
-        ground.settle()
+        ground.settle(0.0)
         anew = FabricCache(CONFIG)
         for name, body in inventories.items():
             anew.put_inventory(name, body)
         for name, body in bodies.items():
             anew.put(name, body)
         anew.judge(withheld, failures)
-        anew.settle()
+        anew.settle(0.0)
         assert ground.fabric == anew.fabric
         assert (ground.mixed, ground.problems) == (anew.mixed, anew.problems)
         assert (ground.fabric is before) == (ground.fabric == before)
@@ -85,7 +85,7 @@ def test_who_may_use_a_node_is_mended_without_reading_the_others(
     ground = FabricCache(CONFIG)
     for name in NAMES:
         ground.put(name, objects.node(name))
-    ground.settle()
+    ground.settle(0.0)
     built: list[object] = []
     read = grounds.read_fabric
     monkeypatch.setattr(grounds, "read_fabric", lambda *of: built.append(of) or read(*of))
@@ -94,8 +94,8 @@ def test_who_may_use_a_node_is_mended_without_reading_the_others(
     spec = {"unschedulable": True, "taints": [taint]}
     assert ground.put("n3", objects.node("n3", spec=spec))
     assert ground.judge(frozenset({"n5"}), {"n6": 250})
-    assert ground.settle()
-    assert not ground.settle()
+    assert ground.settle(0.0)
+    assert not ground.settle(0.0)
     nodes = ground.fabric.nodes
     assert (nodes["n3"].cordoned, nodes["n5"].ready, nodes["n6"].failure_permille) == (
         True,
@@ -105,5 +105,5 @@ def test_who_may_use_a_node_is_mended_without_reading_the_others(
     assert nodes["n4"] is others
     assert built == []
     ground.put("n3", objects.node("n3", "leaf-2"))
-    assert ground.settle()
+    assert ground.settle(0.0)
     assert len(built) == 1

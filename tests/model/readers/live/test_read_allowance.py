@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from fourleaf.model.gang import GangKey
-from fourleaf.model.readers.live import pod_cache, read_allowance
+from fourleaf.model.readers.live import fabric_cache, pod_cache, read_allowance
 from fourleaf.model.readers.objects.annotations import GANG, GANG_SIZE
 from tests.model.readers.live.test_live import NOW, reader, tell
 from tests.model.readers.made import Body, node, owned, owner, pod
@@ -18,6 +18,12 @@ def replica_set(said: str) -> Body:
     body = owner("ReplicaSet", "apps/v1", "web")
     body["metadata"]["annotations"] = {"topology.scheduler/expected-duration": said}
     return body
+
+
+def inventory(name: str, turn: int) -> Body:
+    """Make an inventory of one device, which is healthy each other time."""
+    gpus = [{"index": 0, "uuid": "u", "healthy": turn % 2 == 1}]
+    return owner("GpuNodeStatus", "gpu.scheduling/v1", name) | {"status": {"gpus": gpus}}
 
 
 @pytest.fixture
@@ -74,3 +80,35 @@ def test_what_frees_room_or_takes_it_is_read_at_once() -> None:
     assert not made.reading(NOW).snapshot.running
     tell(made, pod("p", nodeName="n1"))
     assert [one.name for one in made.reading(NOW).snapshot.running] == ["p"]
+
+
+@pytest.mark.usefixtures("allowance")
+def test_maps_and_inventories_make_the_fabric_anew_now_and_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ten nodes, a map and an inventory that say something else each 50 ms, for ten seconds.
+
+    Each new fabric costs ten of the twenty nodes a second that the agent may have read again, and
+    so may all maps: at most forty of 400 changes have one made. What was said last counts in
+    the end, and a node is as it says itself at once.
+    """
+    built: list[object] = []
+    read = fabric_cache.read_fabric
+    monkeypatch.setattr(fabric_cache, "read_fabric", lambda *of: built.append(of) or read(*of))
+    bare = node("cpu", status={"allocatable": {"cpu": "64", "pods": "110"}})
+    made = reader(bare, *(node(f"n{number}") for number in range(9)))
+    made.reading(NOW)
+    built.clear()
+    for turn in range(200):
+        tell(made, pod("m-0", 0, annotations={"gpu-scheduling-map": f"0=cpu:{turn}"}))
+        tell(made, inventory("n1", turn))
+        made.reading(NOW + turn / 20)
+    assert 10 <= len(built) <= 2 * 20 + 4
+    assert made.is_behind
+    tell(made, node("n2", "leaf-7"))
+    assert made.reading(NOW + 10).snapshot.fabric.leaf_of["n2"] == 1
+    tell(made, pod("m-0", 0, annotations={"gpu-scheduling-map": "0=cpu:0,1,2"}))
+    made.reading(NOW + 10.01)
+    last = made.reading(NOW + 60).snapshot.fabric.nodes
+    assert not made.is_behind
+    assert (last["cpu"].allocatable.gpus, last["n1"].allocatable.gpus) == (3, 1)
