@@ -14,10 +14,11 @@ HIDDEN = "a gang of another namespace"
 
 _NAMED = re.compile(
     r"(?<![\w./-])(?:gang |pod )?([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)"
-    r"/[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?",
+    r"/(\S+)",
     re.ASCII,
 )
-
+# The name of a gang may have any characters but blanks; what ends a clause is none of it.
+_END = ".,;:)]'\""
 
 _REPEATED = re.compile(rf"{HIDDEN}(?:(?:, | and ){HIDDEN})+")
 
@@ -31,8 +32,10 @@ def without_others(text: str, namespace: str, namespaces: Collection[str]) -> st
     """`text` as it may be read in `namespace`: nothing in others of `namespaces` is named."""
 
     def hidden(found: re.Match[str]) -> str:
-        other = found[1] in namespaces and found[1] != namespace
-        return HIDDEN if other else found[0]
+        if found[1] == namespace or found[1] not in namespaces:
+            return found[0]
+        name = found[2]
+        return HIDDEN + name[len(name.rstrip(_END)) :]
 
     return _REPEATED.sub(_together, _NAMED.sub(hidden, text))
 

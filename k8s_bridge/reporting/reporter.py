@@ -11,6 +11,7 @@ from functools import cache, partial
 import structlog
 
 from fourleaf.k8s_bridge.cache.config_watcher import ConfigState
+from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.informers.health import ReflectorState
 from fourleaf.k8s_bridge.ledger.commit import CommitRequest
@@ -386,11 +387,15 @@ class Reporter:
     def _as_read(self, event: Event) -> Event:
         """`event` in the name that its pod asked for; it names others where the config says so."""
         if self._scheduler.config.state.config.spec.messages.other_namespaces != "named":
-            namespaces = self._facts.namespaces if self._facts else ()
+            namespaces = self._facts.namespaces if self._facts else self._namespaces_of_pods()
             note = without_others(event.note, event.regarding.namespace, namespaces)
             event = replace(event, note=note)
         cache = self._scheduler.cache
         return as_scheduler_asked(event, cache.objects, cache.config.spec.scheduler_names)
+
+    def _namespaces_of_pods(self) -> frozenset[str]:
+        """Those that a term may name before its first cycle: it goes on with relocations."""
+        return frozenset(namespace for namespace, _ in self._scheduler.cache.objects.get(PODS, {}))
 
     def _report_fabric(self, problems: Iterable[Problem]) -> None:
         before, self._doubts = self._doubts, fabric_doubts(problems)

@@ -34,6 +34,7 @@ from fourleaf.k8s_bridge.runtime import logs
 from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
 from fourleaf.model.config.spec import CONFIG_MAP
 from fourleaf.model.extensions import BindingPlugin, Extensions, GangBinding
+from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.batch.greedy import greedy_plan
@@ -484,6 +485,21 @@ async def test_what_waited_before_the_term_is_planned(bench: Bench) -> None:
     await bench.clock.advance(20)
     assert scheduler.epoch > 1
     assert sum(count for _, count in scheduler.reporter.status().cycles) > before
+
+
+async def test_what_is_told_before_the_first_cycle_names_no_others(bench: Bench) -> None:
+    """A new leader goes on with relocations of the old one, and pods are told for whom they go."""
+    scheduler = await bench.start()
+    await add_namespace(bench.cluster, "other")
+    await submit(bench.cluster, TEAM, gang("g", 2))
+    await submit(bench.cluster, "other", gang("Deal", 2))
+    await bench.clock.advance(3)
+    scheduler.reporter.lead_lost()
+    scheduler.reporter.stranded(GangKey(TEAM, "g"), Target(TEAM, "g-0"), "gang other/Deal has it")
+    await bench.clock.advance(3)
+    notes = [one["note"] for one in (await bench.cluster.list(EVENTS, TEAM)).items]
+    (note,) = (one for one in notes if "has lost members" in one)
+    assert note.endswith("a gang of another namespace has it")
 
 
 async def test_a_term_that_fails_counts_as_a_cycle_that_failed(bench: Bench) -> None:

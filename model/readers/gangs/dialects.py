@@ -62,14 +62,15 @@ _NAMED_BY: dict[str, str] = {
 def membership(pod: Pod) -> Membership:
     """The dialect and name of the gang that `pod` belongs to.
 
-    A pod alone where the name has characters that no line of text can show.
+    A pod alone where the name has blanks, or characters that no line of text can show: where gangs
+    of other namespaces are not to be named, it has to be seen where a name ends.
     """
     dialect, name = _membership(pod)
-    if name.isprintable():
+    if name.isprintable() and " " not in name:
         return dialect, name
     advice = "Name the gang in letters, digits, -, _ and . alone."
     field = _NAMED_BY.get(dialect, "metadata.ownerReferences")
-    pod.manifest.error(field, name, "has characters that cannot be shown", advice)
+    pod.manifest.error(field, name, "has blanks or characters that cannot be shown", advice)
     return Dialect.SINGLE, pod.name
 
 

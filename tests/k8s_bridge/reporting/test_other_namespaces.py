@@ -31,6 +31,8 @@ SPACES = frozenset({"ml", "ops", "leaf-1"})
         ("nothing/here is a namespace", "nothing/here is a namespace"),
         ("1/ops/web", "1/ops/web"),
         ("ops/web.", "a gang of another namespace."),
+        ("(n1 held by ops/Acme_Deal:2@gang).", "(n1 held by a gang of another namespace)."),
+        ("when ops/Ünter-nehmen, ops/a/b end", "when 2 gangs of other namespaces end"),
     ],
 )  # fmt: skip
 def test_gangs_and_pods_of_other_namespaces_are_not_named(text: str, said: str) -> None:

@@ -108,6 +108,15 @@ def test_one_gang_per_group_of_a_leader_worker_set() -> None:
     }
 
 
+def test_a_name_with_blanks_makes_no_gang() -> None:
+    """Where one ends within a sentence could not be seen, so it could not be kept from others."""
+    notes = {"topology.scheduler/gang": "Deal with Acme", "topology.scheduler/gang-size": "1"}
+    found = reading(pod("a", annotations=notes), strict=False)
+    assert gangs(found) == {"ml/a": ["a"]}
+    (problem,) = found.problems
+    assert problem.field == "metadata.annotations[topology.scheduler/gang]"
+
+
 def test_a_pod_alone_is_its_own_gang() -> None:
     """Pods that name no gang are gangs of one under their own names, in natural order."""
     assert gangs(reading(pod("b-10"), pod("b-9"))) == {"ml/b-9": ["b-9"], "ml/b-10": ["b-10"]}
