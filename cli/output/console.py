@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from fourleaf.cli.render.glyphs import Glyphs, glyphs_for
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
 
     from fourleaf.model.problems import Problem
 
@@ -38,6 +39,26 @@ def glyphs() -> Glyphs:
     return glyphs_for(sys.stdout.encoding or "ascii")
 
 
+class Printable:
+    """`line` without characters that move the cursor or hide what stands there.
+
+    What a file says may stand anywhere: the key of a selector as well as the name of a gang.
+    """
+
+    def __init__(self, line: RenderableType) -> None:
+        self._line = line
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        """The segments that the line is made of."""
+        from rich.segment import Segment
+
+        from fourleaf.model.problems import printable
+
+        for text, style, control in console.render(self._line, options):
+            lines = (printable(one) for one in text.split("\n"))
+            yield Segment(text if control else "\n".join(lines), style, control)
+
+
 def write(text: str) -> None:
     """Write `text` to standard output as it stands."""
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
@@ -57,7 +78,7 @@ def show(lines: Iterable[RenderableType]) -> None:
 def _print(console: Console, lines: Iterable[RenderableType]) -> None:
     for line in lines:
         # Printed alone, a text forgets that it is one line.
-        console.print(line, soft_wrap=bool(getattr(line, "no_wrap", False)))
+        console.print(Printable(line), soft_wrap=bool(getattr(line, "no_wrap", False)))
 
 
 def print_problems(problems: Iterable[Problem], to_stdout: bool = False) -> None:
@@ -72,6 +93,6 @@ def print_problems(problems: Iterable[Problem], to_stdout: bool = False) -> None
         severity = problem.severity.value
         text = Text(str(problem))
         text.stylize("bold red" if problem.is_error else "bold yellow", 0, len(severity))
-        console.print(text, soft_wrap=True)
+        console.print(Printable(text), soft_wrap=True)
     if len(listed) > PRINTED:
         console.print(f"and {len(listed) - PRINTED} more problems")

@@ -11,7 +11,7 @@ import typer
 from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.input.files import moment, need_nodes, need_terms, read_files
 from fourleaf.cli.options import Answer, Files, Now, OutputFormat
-from fourleaf.cli.output.console import EXIT_BREACHES, EXIT_OK, out
+from fourleaf.cli.output.console import EXIT_BREACHES, EXIT_OK, Printable, out
 from fourleaf.cli.output.documents import Document, for_people, write_document
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _show(checked: Plan, breaches: Sequence[Breach]) -> None:
     for breach in breaches:
         line = Text(str(breach))
         line.stylize("bold red", 0, len(breach.law.value))
-        console.print(line, soft_wrap=True)
+        console.print(Printable(line), soft_wrap=True)
     verdict = f"{len(breaches):,} breaches" if breaches else "the plan holds"
     gangs = f"{len(checked.placements):,} placed, {len(checked.waiting):,} waiting"
     console.print(f"{verdict} ({gangs})")

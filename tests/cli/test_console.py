@@ -7,6 +7,7 @@ import time
 
 import pytest
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from fourleaf.cli.output import console, progress
@@ -65,6 +66,24 @@ def test_colours_on_a_terminal_and_nowhere_else(
     terminal(monkeypatch, is_terminal=False)
     console.show([line, Text()])
     assert capsys.readouterr().out == "placed\n\n"
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_what_a_file_says_moves_no_cursor(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], is_terminal: bool
+) -> None:
+    """The keys of a selector and texts in a problem, in a table too; lines stay lines."""
+    buffer = terminal(monkeypatch, is_terminal)
+    table = Table(box=None, show_header=False, padding=0)
+    table.add_row("a\x1b[2Jb", "c\u202ed")
+    problem = Problem(Severity.WARNING, "f", "Pod a/b", "x", "1", "is \x9bodd", "Mend\x1b[2J it.")
+    console.print_problems([problem])
+    console.show([Text("one\x1b[2J\ntwo"), table])
+    said = buffer.getvalue() + capsys.readouterr().out
+    assert "\x1b[2J" not in said
+    assert {"\x9b", "\u202e"}.isdisjoint(said)
+    for line in ("is ?odd", "Mend?[2J it.", "one?[2J\ntwo\n", "a?[2Jbc?d"):
+        assert line in said.replace("\x1b[1;33m", "").replace("\x1b[0m", "")
 
 
 def test_flood_of_problems_is_cut(capsys: pytest.CaptureFixture[str]) -> None:
