@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from types import MappingProxyType
 
@@ -19,6 +19,7 @@ from fourleaf.k8s_bridge.scheduling.gang_kind import in_itself
 from fourleaf.model.devices.held_devices import Grant
 from fourleaf.model.devices.shares import shares
 from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.node import GPU_SOURCE_LABEL, Node
 from fourleaf.model.plan import Placement, Plan
 from fourleaf.model.resources import Resources, counted, fits, given_back, minus
 from fourleaf.model.snapshot import Snapshot
@@ -96,10 +97,21 @@ def _elsewhere(placement: Placement, kept: Kept) -> str:
 
 def _changed_nodes(placement: Placement, solved: Snapshot, now: Snapshot) -> str:
     """Which node of a placement is not what it was planned for: cordoned, relabelled, made anew."""
-    for _, node in placement.pods:
-        if now.fabric.nodes.get(node) != solved.fabric.nodes[node]:
-            return f"node {node} has changed meanwhile"
+    for _, name in placement.pods:
+        node, planned = now.fabric.nodes.get(name), solved.fabric.nodes[name]
+        if node is None or (node != planned and _in_itself(node) != _in_itself(planned)):
+            return f"node {name} has changed meanwhile"
     return ""
+
+
+def _in_itself(node: Node) -> Node:
+    """A node without what follows from where the GPUs of others come from.
+
+    All nodes have that label or none, and a device map on one node has all come by it. Whether a
+    pod may use the node with it is another question.
+    """
+    labels = {key: value for key, value in node.labels.items() if key != GPU_SOURCE_LABEL}
+    return replace(node, labels=labels)
 
 
 def _unfit_nodes(placement: Placement, gang: Gang, now: Snapshot) -> str:

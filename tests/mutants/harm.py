@@ -344,6 +344,15 @@ HARM = (
         "::test_maps_and_inventories_make_the_fabric_anew_now_and_then",
     ),
     Mutant(
+        "where GPUs of others come from",
+        "a device map that comes and goes has every plan made again",
+        "k8s_bridge/scheduling/revalidate.py",
+        "if key != GPU_SOURCE_LABEL}",
+        "if key}",
+        "tests/k8s_bridge/scheduling/test_revalidate.py"
+        "::test_a_device_map_on_another_node_is_nothing_to_a_plan",
+    ),
+    Mutant(
         "what frees room is read at once",
         "a pod that ended counts until its namespace may be read again",
         "model/readers/live/pod_cache.py",

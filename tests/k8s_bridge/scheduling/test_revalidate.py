@@ -7,8 +7,9 @@ import pytest
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
-from fourleaf.k8s_bridge.cluster.memory.actors import add_nodes, gang, nodes, submit
+from fourleaf.k8s_bridge.cluster.memory.actors import add_nodes, gang, nodes, pod, submit
 from fourleaf.k8s_bridge.cluster.protocol import Binding
+from fourleaf.k8s_bridge.informers import Removed
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.scheduling.revalidate import revalidate
 from fourleaf.model.gang import GangKey
@@ -66,6 +67,28 @@ async def test_a_node_that_has_failed_meanwhile_takes_no_pod() -> None:
     cache.judge(frozenset({"n-0-0-1"}), {})
     found = revalidate(plan, solved, cache, Ledger(), {})
     assert [one.why for one in found.late] == ["node n-0-0-1 is no longer ready"]
+
+
+async def test_a_device_map_on_another_node_is_nothing_to_a_plan() -> None:
+    """All nodes say by then where their GPUs come from, and no longer once the map is gone."""
+    cluster, cache = MemoryCluster(), ClusterCache(VirtualClock())
+    bare = nodes(1, 1, 1)[0]
+    bare["metadata"]["name"], bare["status"]["allocatable"] = "cpu", {"cpu": "64", "pods": "110"}
+    await add_nodes(cluster, [*nodes(1, 1, 4), bare])
+    await submit(cluster, "ml", gang("g", 2))
+    for kind in (NODES, PODS):
+        cache.take_all(kind, await cluster.list(kind))
+    before = cache.reading().snapshot
+    mapped = pod("m-0", 0, annotations={"gpu-scheduling-map": "0=cpu:0"})
+    (target,) = await submit(cluster, "other", [mapped])
+    cache.take(PODS, await cluster.get(PODS, target))
+    beside = cache.reading().snapshot
+    assert before.fabric.nodes["n-0-0-0"] != beside.fabric.nodes["n-0-0-0"]
+    placement = Placement(KEY, (("g-0", "n-0-0-0"), ("g-1", "n-0-0-1")))
+    plan = Plan(PlanStatus.OPTIMAL, (placement,), ())
+    assert revalidate(plan, before, cache, Ledger(), {}).late == ()
+    cache.on_change(PODS, Removed(await cluster.get(PODS, target)))
+    assert revalidate(plan, beside, cache, Ledger(), {}).late == ()
 
 
 async def test_a_pod_that_another_has_bound_meanwhile_is_named() -> None:
