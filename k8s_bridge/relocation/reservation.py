@@ -7,11 +7,13 @@ on its place, and never overstay what they have declared.
 
 Nothing is kept before a gang that comes first: while one of a higher priority waits without a
 place of its own, no place is kept for lower ones. Nor is it kept for a gang that could not start on
-it, or for a namespace that has kept more than its share idle; others come first after that.
+it, or for a namespace that has kept more than its share idle; others come first after that, lower
+ones too, as they do before a gang for which there is no place at all.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -53,6 +55,8 @@ class ReservationPlanner:
     end: Callable[[Relocation, str], Awaitable[None]]
     _room: KeptRoom = field(init=False)
     _tried: dict[GangKey, float] = field(default_factory=dict)
+    _placeless: set[GangKey] = field(default_factory=set)
+    """Those for which there was no place when last looked at, even without those of lower ones."""
     _in_vain: LooksInVain = field(init=False)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
@@ -63,7 +67,8 @@ class ReservationPlanner:
     async def plan(self, view: ClusterView, last: Plan) -> None:
         """Keep a place for the first gang that waits, once it has waited too long.
 
-        Raises `Fenced` where another leads by now.
+        Where none is kept for it yet, those of lower ones make way. Raises `Fenced` where another
+        leads by now.
         """
         config = self.cache.config.spec.backfill
         crowded = crowded_now(last, view, ())
@@ -71,11 +76,30 @@ class ReservationPlanner:
         waiting = [gang for gang in crowded if gang.key not in self.store]
         if not config.enabled or not waiting:
             return
-        await self._make_way(waiting[0].priority, view)
         gang = self._next(waiting, view, config.after_seconds)
         if gang is None:
             return
         self._tried[gang.key] = self.clock.monotonic() + RESERVATION_RETRY_SECONDS
+        lower = self._below(gang)
+        others = replace(view, open=tuple(x for x in view.open if x not in lower))
+        one = await self._look(gang, others)
+        if one is None:
+            self._placeless.add(gang.key)
+            self._in_vain.note(gang.key)
+            return
+        self._placeless.discard(gang.key)
+        for kept in lower:
+            await self.end(kept, "a gang of a higher priority comes first")
+        if self._below(gang):
+            return
+        if not self._may_have_one(gang, view, config.after_seconds):
+            # It was asked for room that was kept for lower ones alone.
+            del self._tried[gang.key]
+        elif await self.store.put(one):
+            self._room.begun(gang.key.namespace, config.after_seconds)
+
+    async def _look(self, gang: Gang, view: ClusterView) -> Relocation | None:
+        """What would keep a place for `gang`, None where there is none."""
         standing = tuple(self.cache.standing(view.dead, everyone=True))
         snapshot = replace(charged(view.reading.snapshot, view), standing=standing)
         start = await self.planner.earliest(snapshot, gang.key)
@@ -87,11 +111,8 @@ class ReservationPlanner:
             if placement
             else None
         )
-        if one is None:
-            self._in_vain.note(gang.key)
-        elif await self.store.put(one):
-            self._room.begun(gang.key.namespace, config.after_seconds)
         self._log.info("reserved", gang=str(gang.key), starts=starts, place=one is not None)
+        return one
 
     def ended(self, one: Relocation, why: str) -> None:
         """A relocation has ended; `why` it ended early, "" where it has served."""
@@ -115,11 +136,12 @@ class ReservationPlanner:
         question = replace(snapshot, gangs=(first,), standing=tuple(standing))
         return (await self.planner.preempt(question, gang.key)).placement
 
-    async def _make_way(self, priority: int, view: ClusterView) -> None:
-        """Keep no place any longer for gangs below `priority`."""
-        for one in view.open:
-            if one.purpose is Purpose.RESERVATION and one.priority < priority:
-                await self.end(one, "a gang of a higher priority comes first")
+    def _kept(self) -> list[Relocation]:
+        return [one for one in self.store if one.purpose is Purpose.RESERVATION]
+
+    def _below(self, gang: Gang) -> list[Relocation]:
+        """The places that are kept for gangs of a lower priority."""
+        return [one for one in self._kept() if one.priority < gang.priority]
 
     def _next(self, waiting: Sequence[Gang], view: ClusterView, after: float) -> Gang | None:
         """The gang to look at: the first one of the namespace that had its turn longest ago.
@@ -129,18 +151,33 @@ class ReservationPlanner:
         """
         now = self.clock.monotonic()
         self._tried = {gang: at for gang, at in self._tried.items() if at > now}
-        served = {one.priority for one in self.store if one.purpose is Purpose.RESERVATION}
-        first = waiting[0].priority
-        able = [
+        self._placeless &= {gang.key for gang in waiting}
+        awake = [gang for gang in waiting if not self._room.rests(gang.key.namespace, after)]
+        lowest = next((gang.priority for gang in awake if self._comes_first(gang)), -math.inf)
+        least = min((one.priority for one in self._kept()), default=HIGHEST_PRIORITY)
+        found = [
             gang
-            for gang in waiting
-            if gang.priority == first
-            and first not in served
+            for gang in awake
+            if gang.priority >= lowest
             and gang.key not in self._tried
-            and view.now - gang.created >= after
-            and not self._room.rests(gang.key.namespace, after)
+            and (gang.priority > least or self._may_have_one(gang, view, after))
         ]
-        return min(able, key=self._turn, default=None)
+        return min(found, key=self._turn, default=None)
+
+    def _may_have_one(self, gang: Gang, view: ClusterView, after: float) -> bool:
+        """Whether it has waited for so many seconds, and none of its priority has a place."""
+        is_old = view.now - gang.created >= after
+        return is_old and all(one.priority != gang.priority for one in self._kept())
+
+    def _comes_first(self, gang: Gang) -> bool:
+        """Whether lower ones wait for it: it may have a place, for all that is known.
+
+        Of a namespace for which there was none just now, gangs that have yet to be looked at keep
+        no lower one waiting: it may have any number of these, and more of them all the time.
+        """
+        just_now = self.clock.monotonic() - RESERVATION_RETRY_SECONDS
+        in_vain = self._in_vain.in_namespace(gang.key.namespace)
+        return gang.key not in self._placeless and in_vain <= just_now
 
     def _turn(self, gang: Gang) -> tuple[float, float]:
         """When its namespace had its last turn, and when it had its own that came to nothing."""

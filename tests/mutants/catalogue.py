@@ -261,8 +261,8 @@ MUTANTS = (
         "kept room makes way",
         "a place is kept for a gang before which another comes",
         "k8s_bridge/relocation/reservation.py",
-        "        await self._make_way(waiting[0].priority, view)\n",
-        "",
+        '            await self.end(kept, "a gang of a higher priority comes first")\n',
+        "            pass\n",
         "tests/k8s_bridge/relocation/test_reservation.py"
         "::test_a_kept_place_makes_way_for_a_gang_that_comes_first",
     ),

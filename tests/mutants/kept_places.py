@@ -86,8 +86,8 @@ KEPT_PLACES = (
         "turns after a place was left unused",
         "a tenant that takes a pod back again and again has a place kept again and again",
         "k8s_bridge/relocation/reservation.py",
-        "            and not self._room.rests(gang.key.namespace, after)\n",
-        "",
+        "[gang for gang in waiting if not self._room.rests(gang.key.namespace, after)]",
+        "list(waiting)",
         f"{RESERVATION}::test_a_namespace_rests_after_a_member_was_taken_back",
     ),
     Mutant(

@@ -9,8 +9,42 @@ ASIDE = "tests/k8s_bridge/scheduling/test_set_aside.py"
 BOUNDS = "tests/k8s_bridge/scheduling/test_aside_bounds.py"
 CHANGE = "tests/k8s_bridge/scheduling/test_neighbours_that_change.py"
 RELOCATION = "tests/k8s_bridge/relocation"
+LOWER = f"{RELOCATION}/test_places_of_lower_gangs.py"
 
 STARVATION = (
+    Mutant(
+        "who could have no place ends no other's",
+        "one gang that can never start keeps all lower ones from a place, as long as it waits",
+        "k8s_bridge/relocation/reservation.py",
+        "        one = await self._look(gang, others)\n",
+        '        [await self.end(kept, "it comes first") for kept in lower]\n'
+        "        one = await self._look(gang, others)\n",
+        f"{LOWER}::test_who_has_no_place_ends_none",
+    ),
+    Mutant(
+        "who has no place comes before no other",
+        "no place is kept for any gang below one for which there is none",
+        "k8s_bridge/relocation/reservation.py",
+        "return gang.key not in self._placeless and in_vain <= just_now",
+        "return in_vain <= just_now",
+        f"{LOWER}::test_none_of_many_namespaces_comes_first",
+    ),
+    Mutant(
+        "a namespace without a place comes before none below it",
+        "a tenant that makes hopeless gangs of a high priority keeps all others from a place",
+        "k8s_bridge/relocation/reservation.py",
+        "return gang.key not in self._placeless and in_vain <= just_now",
+        "return gang.key not in self._placeless",
+        f"{LOWER}::test_however_many_they_are",
+    ),
+    Mutant(
+        "who rests comes before no other",
+        "a tenant that takes its gangs back keeps lower ones from a place while it rests",
+        "k8s_bridge/relocation/reservation.py",
+        "for gang in awake if self._comes_first(gang)), -math.inf)",
+        "for gang in waiting if self._comes_first(gang)), -math.inf)",
+        f"{LOWER}::test_lower_ones_have_a_place_while_a_namespace_rests",
+    ),
     Mutant(
         "kept seats take their uplinks",
         "the uplink that a preempting gang is about to use is given to another",
