@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -58,15 +58,16 @@ class ClusterView:
         That is the gang itself, or one that the same controller has made in its place.
         """
         found = {one.gang: self.gangs[one.gang] for one in self.open if one.gang in self.gangs}
-        taken = set(found)
+        # Once for all: a rack may have lost a thousand pods, and ten thousand may wait.
+        made: dict[str, deque[Gang]] = {
+            one.owner: deque() for one in self.open if one.owner and one.gang not in found
+        }
+        for gang in self.gangs.values() if made else ():
+            if gang.key not in found and (those := made.get(self._owner_of(gang))) is not None:
+                those.append(gang)
         for one in self.open:
-            if one.gang in found or not one.owner:
-                continue
-            for gang in self.gangs.values():
-                if gang.key not in taken and self._owner_of(gang) == one.owner:
-                    found[one.gang] = gang
-                    taken.add(gang.key)
-                    break
+            if one.gang not in found and made.get(one.owner):
+                found[one.gang] = made[one.owner].popleft()
         return found
 
     def lacking(self, one: Relocation) -> int | None:
@@ -123,13 +124,21 @@ class ClusterView:
         """Whether a member of the gang runs on the node of every seat."""
         leaving = {leaver.pod.uid for leaver in one.leavers}
         there = Counter(
-            pod.node
-            for pod in self.reading.snapshot.running
-            if pod.gang == one.gang
-            and (uid := self.reading.uids[pod.namespace, pod.name]) not in leaving
-            and not self.is_gone(uid)
+            node
+            for uid, node in self._members.get(one.gang, ())
+            if uid not in leaving and not self.is_gone(uid)
         )
         return Counter(seat.node for seat in one.seats) <= there
+
+    @cached_property
+    def _members(self) -> Mapping[GangKey, list[tuple[str, str]]]:
+        """Gang of a relocation -> UID and node of every pod of it that runs."""
+        found: dict[GangKey, list[tuple[str, str]]] = {one.gang: [] for one in self.open}
+        for pod in self.reading.snapshot.running:
+            if pod.gang in found:
+                uid = self.reading.uids[pod.namespace, pod.name]
+                found[pod.gang].append((uid, pod.node))
+        return found
 
     def is_closed(self, name: str) -> bool:
         """Whether a node takes no new pods: cordoned, or not known for sure."""

@@ -149,10 +149,11 @@ class RepairPlanner:
             self._planned_on = view.reading.snapshot
         at_fault = frozenset(one.gang.key for one in hit if not self._loses(one, leaving))
         hit = self._in_turn(hit, at_fault, view)
+        now = {one.gang.key for one in hit}
         planned = [
             replace(one, movable=False) if self._may_not_move(one) else one
             for one in standing
-            if not one.hit or one in hit
+            if not one.hit or one.gang.key in now
         ]
         others = [one for one in planned if not one.hit]
         first = hit[0].gang.key

@@ -13,6 +13,14 @@ LOWER = f"{RELOCATION}/test_places_of_lower_gangs.py"
 
 STARVATION = (
     Mutant(
+        "pods are looked at once for all relocations",
+        "a thousand pods of a rack are lost, and with them the lead, again and again",
+        "k8s_bridge/relocation/cluster_view.py",
+        "    @cached_property\n    def _members(self)",
+        "    @property\n    def _members(self)",
+        f"{RELOCATION}/test_many_relocations.py::test_each_gang_and_pod_is_looked_at_once",
+    ),
+    Mutant(
         "who could have no place ends no other's",
         "one gang that can never start keeps all lower ones from a place, as long as it waits",
         "k8s_bridge/relocation/reservation.py",
