@@ -124,7 +124,9 @@ class RelocationController:
             self.nodes.silent_for,
         )
         self.overstays = Overstays(self.clock)
-        self.repair = RepairPlanner(*shared, self.observer, evictions, self.caused)
+        self.repair = RepairPlanner(
+            *shared, self.observer, evictions, self.caused, self.executor.end
+        )
         self.preemption = PreemptionPlanner(
             *shared,
             self.observer,

@@ -19,7 +19,7 @@ from fourleaf.k8s_bridge.relocation.from_plan import moved, starting
 from fourleaf.k8s_bridge.relocation.move_budget import MoveBudget
 from fourleaf.k8s_bridge.relocation.pod_makers import is_any_bare
 from fourleaf.k8s_bridge.relocation.record_room import RecordRoom
-from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
+from fourleaf.k8s_bridge.relocation.records import UNWRITTEN, Purpose, Relocation
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.relocation.tenants.caused_evictions import CausedEvictions
@@ -27,6 +27,7 @@ from fourleaf.k8s_bridge.relocation.tenants.move_costs import scaled
 from fourleaf.k8s_bridge.relocation.tenants.moved_for import moved_for
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
+from fourleaf.k8s_bridge.scheduling.gang_kind import in_itself
 from fourleaf.model.config.relocation import Defragmentation
 from fourleaf.model.gang import GangKey
 from fourleaf.model.relocation import Budget, DefragPlan
@@ -95,7 +96,6 @@ class DefragmentationPlanner:
         if found is None:
             return None
         plan, drafts = found
-        seconds = self.cache.config.spec.repair.places_seconds
         if self._room.lacking(drafts, standing):
             return plan
         others = tuple(one for one in view.open if one.gang not in _started(plan))
@@ -108,22 +108,47 @@ class DefragmentationPlanner:
         except StillAsked:
             self._asking = tuple(leaver.pod.uid for one in drafts for leaver in one.leavers)
             return plan
-        if refused:
-            # Moves serve only together, so others are looked for, among the pods that may go.
+        if refused or self._have_changed(plan, view):
+            # Moves serve only together, so others are looked for: among the pods that may go, and
+            # for gangs as they are by now.
             self._refused_plans += 1
             self._again = self._refused_plans < REFUSED_PLANS
             return plan
         self._refused_plans = 0
+        if drafts and await self._begin(plan, drafts, view):
+            await self.moves.note({one.gang: len(one.leavers) for one in drafts}, view.now)
+            self.caused.begun(self._caused_by(plan, drafts, view), view.now)
+        self._log.info("defragmentation_planned", moves=len(plan.moves), status=plan.status.value)
+        return plan
+
+    async def _begin(
+        self, plan: DefragPlan, drafts: Sequence[Relocation], view: ClusterView
+    ) -> bool:
+        """Write moves down, and the places of gangs that start by them; whether all of it stands.
+
+        Moves serve only together, so none has a pod evicted where one of them is not written.
+        """
         written = await self.store.put_all(drafts)
-        if written:
-            await self.moves.note({one.gang: len(one.leavers) for one in written}, view.now)
-            self.caused.begun(self._caused_by(plan, written, view), view.now)
+        is_whole = len(written) == len(drafts)
+        if is_whole:
             for one in view.open:
                 if one.gang in _started(plan):
                     await self.end(one, "others move, so that it starts sooner")
-            await self.store.put_all(starting(plan, view.gangs, view, seconds))
-        self._log.info("defragmentation_planned", moves=len(plan.moves), status=plan.status.value)
-        return plan
+            seconds = self.cache.config.spec.repair.places_seconds
+            starts = tuple(starting(plan, view.gangs, view, seconds))
+            written += await self.store.put_all(starts)
+            is_whole = len(written) == len(drafts) + len(starts)
+        for one in () if is_whole else written:
+            await self.end(one, UNWRITTEN)
+        return is_whole
+
+    def _have_changed(self, plan: DefragPlan, view: ClusterView) -> bool:
+        """Whether a gang that is to start is gone, or another, since the plan was asked for."""
+        now = self.cache.reading().snapshot.gangs_by_key
+        return any(
+            gang not in now or in_itself(now[gang]) != in_itself(view.gangs[gang])
+            for gang in _started(plan)
+        )
 
     async def _within_limits(
         self, view: ClusterView, standing: tuple[StandingGang, ...], budget: Budget

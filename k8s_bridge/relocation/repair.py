@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import structlog
@@ -19,7 +19,7 @@ from fourleaf.k8s_bridge.relocation.independent import independent
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.pod_makers import is_any_bare
 from fourleaf.k8s_bridge.relocation.record_room import RecordRoom
-from fourleaf.k8s_bridge.relocation.records import Relocation
+from fourleaf.k8s_bridge.relocation.records import UNWRITTEN, Relocation
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.relocation.tenants.caused_evictions import CausedEvictions
@@ -70,7 +70,10 @@ REPAIR_RETRY_SECONDS = 5.0
 
 @dataclass(slots=True, eq=False)
 class RepairPlanner:
-    """Repairs of one term. `lost` are the gangs that no place was found for, and why."""
+    """Repairs of one term. `end` ends a relocation early.
+
+    `lost` are the gangs that no place was found for, and why.
+    """
 
     cache: ClusterCache
     store: RelocationStore
@@ -79,6 +82,7 @@ class RepairPlanner:
     observer: RelocationObserver
     evictions: EvictionTrials
     caused: CausedEvictions
+    end: Callable[[Relocation, str], Awaitable[None]]
     lost: dict[GangKey, Reason] = field(default_factory=dict)
     _room: RecordRoom = field(init=False)
     _tried: dict[GangKey, float] = field(default_factory=dict)
@@ -184,13 +188,13 @@ class RepairPlanner:
             return plan
         movers = frozenset(one.gang.key for one in others)
         if not refused:
-            await self._begin(drafts, at_fault, movers)
+            await self._begin(drafts, at_fault, movers, planned)
             self._note(plan, hit)
             return plan
         # What needs nothing of those that may not go is not kept waiting; the rest is planned anew.
         apart = independent(drafts, {one.of.gang for one in refused}, planned)
         passed = [one for one in apart if self.evictions.passed(one)]
-        await self._begin(passed, at_fault, movers)
+        await self._begin(passed, at_fault, movers, planned)
         self._next = self.clock.monotonic()
         return plan
 
@@ -218,9 +222,19 @@ class RepairPlanner:
         drafts: Sequence[Relocation],
         at_fault: frozenset[GangKey],
         movers: frozenset[GangKey],
+        planned: Sequence[StandingGang],
     ) -> None:
-        """Write relocations down; the pods of others that go for gangs `at_fault` are charged."""
+        """Write relocations down; the pods of others that go for gangs `at_fault` are charged.
+
+        Those that need what could not be written end before any pod of them has gone.
+        """
         written = await self.store.put_all(drafts)
+        off = {one.gang for one in drafts} - {one.gang for one in written}
+        apart = {one.gang for one in independent(drafts, off, planned)}
+        for one in written:
+            if one.gang not in apart:
+                await self.end(one, UNWRITTEN)
+        written = [one for one in written if one.gang in apart]
         self.caused.begun(moved_for(written, at_fault, movers), self.clock.wall())
 
     def _in_turn(

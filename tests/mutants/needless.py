@@ -7,7 +7,33 @@ from tests.mutants.mutant import Mutant
 MONITOR_TESTS = "tests/k8s_bridge/node_health/test_monitor.py"
 NEEDLESS_TESTS = "tests/k8s_bridge/relocation/test_needless.py"
 
+SERVE_NONE = "tests/k8s_bridge/relocation/test_moves_that_serve_none.py"
+
 NEEDLESS = (
+    Mutant(
+        "moves of which one is not written",
+        "pods are evicted for moves that help only together, although one of them cannot be",
+        "k8s_bridge/relocation/defragmentation.py",
+        "        for one in () if is_whole else written:\n",
+        "        for one in ():\n",
+        f"{SERVE_NONE}::test_moves_of_which_one_is_not_written_end[1]",
+    ),
+    Mutant(
+        "moves for a gang that is gone",
+        "pods are evicted for a gang that was deleted while the solver found moves for it",
+        "k8s_bridge/relocation/defragmentation.py",
+        "if refused or self._have_changed(plan, view):",
+        "if refused:",
+        f"{SERVE_NONE}::test_no_moves_for_a_gang_that_is_gone",
+    ),
+    Mutant(
+        "moves for a repair that is not written",
+        "a gang is evicted for the repair of another one, whose record is refused",
+        "k8s_bridge/relocation/repair.py",
+        "            if one.gang not in apart:\n                await self.end(one, UNWRITTEN)\n",
+        "            pass\n",
+        f"{SERVE_NONE}::test_none_moves_for_a_repair_that_is_not_written",
+    ),
     Mutant(
         "hosts that kept silent once",
         "one lost probe and a silent kubelet make a node dead whose pods run",

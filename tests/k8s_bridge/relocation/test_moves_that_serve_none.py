@@ -1,0 +1,112 @@
+"""No pod moves for a plan of which a part is not written down, or whose gang has gone meanwhile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fourleaf.k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.kinds import LEASES
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from fourleaf.model.relocation import Budget, DefragPlan
+from fourleaf.model.snapshot import Snapshot
+from tests.k8s_bridge.relocation.bench import Bench
+from tests.k8s_bridge.relocation.test_moving import ask, configure
+
+
+class Quota:
+    """A quota of objects: so many Leases of relocations more, once `left` is set."""
+
+    def __init__(self) -> None:
+        self.left: int | None = None
+        self.evicted: list[str] = []
+
+    async def before(self, request: ApiRequest) -> None:
+        """Refuse what is beyond it, and note evictions."""
+        if request.subresource == "eviction" and request.writes:
+            self.evicted.append(request.target.name)
+        if self.left is None or request.kind is not LEASES or request.verb != "create":
+            return
+        if request.body["metadata"]["name"].startswith("relocation-"):
+            if not self.left:
+                raise Refused("exceeded quota", 403, "Forbidden")
+            self.left -= 1
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Let what was done stand."""
+
+
+async def scattered(bench: Bench) -> None:
+    """Two of 4 nodes of each leaf are taken, by `a`, by `b1` and `b2`, by `c`; `four` waits."""
+    for name, size in (("a", 2), ("x", 2), ("b1", 1), ("b2", 1), ("y", 2), ("c", 2), ("z", 2)):
+        await bench.submit(name, size, movable="true")
+    for name in "xyz":
+        await bench.finish(name)
+    await bench.submit("four", 4)
+    await bench.clock.advance(60)
+    assert not await bench.places("four")
+
+
+@pytest.mark.parametrize("left", [1, 2])
+async def test_moves_of_which_one_is_not_written_end(left: int) -> None:
+    """Two pods have to move together for `four`: one of the three Leases is refused, none goes."""
+    bench, quota = Bench(1, 3), Quota()
+    await bench.start(answers=quota)
+    await configure(bench)
+    await scattered(bench)
+    quota.left = left
+    await ask(bench)
+    await bench.clock.advance(20)
+    assert bench.solved.gatherings
+    assert not quota.evicted
+    assert not await bench.open_relocations()
+    quota.left = None
+    await ask(bench)
+    await bench.clock.advance(20)
+    assert len(quota.evicted) == 2
+    assert len(await bench.places("four")) == 4
+    await bench.stop()
+
+
+async def test_no_moves_for_a_gang_that_is_gone() -> None:
+    """`four` is deleted while the solver finds moves for it: nothing moves."""
+    bench, quota = Bench(1, 3), Quota()
+
+    class Late(type(bench.solved)):
+        async def defragment(self, snapshot: Snapshot, budget: Budget) -> DefragPlan:
+            """The moves, a second later than `four` was deleted."""
+            plan = await super().defragment(snapshot, budget)
+            if plan.placements:
+                await bench.delete("four")
+                await bench.clock.sleep(1)
+            return plan
+
+    bench.solved = Late()
+    await bench.start(answers=quota)
+    await configure(bench)
+    await scattered(bench)
+    await ask(bench)
+    await bench.clock.advance(20)
+    assert any(plan.placements for plan in bench.solved.gatherings)
+    assert not quota.evicted
+    await bench.stop()
+
+
+async def test_none_moves_for_a_repair_that_is_not_written() -> None:
+    """`g` of 3 needs a node of its leaf that `a` has, on whose Lease a quota ends: `a` stays."""
+    bench, quota = Bench(1, 2), Quota()
+    await bench.start(answers=quota)
+    await bench.submit("g", 3)
+    await bench.submit("a", 1, movable="true")
+    await bench.submit("b", 1)
+    assert await bench.leaves("g") == await bench.leaves("a") == [0]
+    quota.left = 1
+    bench.lose((await bench.places("g"))[0])
+    await bench.clock.advance(40)
+    assert any(plan.moves for plan in bench.solved.repairs)
+    assert not [name for name in quota.evicted if name.startswith("a-")]
+    quota.left = None
+    await bench.clock.advance(20)
+    assert len(await bench.places("g")) == 3
+    await bench.stop()
