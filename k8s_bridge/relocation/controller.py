@@ -125,7 +125,7 @@ class RelocationController:
         )
         self.overstays = Overstays(self.clock)
         self.repair = RepairPlanner(
-            *shared, self.observer, evictions, self.caused, self.executor.end
+            *shared, self.observer, evictions, self.caused, self.executor.end, self.trials
         )
         self.preemption = PreemptionPlanner(
             *shared,
@@ -139,7 +139,13 @@ class RelocationController:
         self.reservation = ReservationPlanner(*shared, self.executor.end)
         self.executor.on_end = self._ended
         self.defragmentation = DefragmentationPlanner(
-            *shared, self.executor.end, evictions, self.moves, self.caused, self.asked_at
+            *shared,
+            self.executor.end,
+            evictions,
+            self.moves,
+            self.caused,
+            self.asked_at,
+            self.trials,
         )
 
     async def run(self) -> None:

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 import structlog
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
-from fourleaf.k8s_bridge.ledger.binding_trials import StillAsked
+from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.entangled import entangled
 from fourleaf.k8s_bridge.relocation.evictions.limits import eviction_limits
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
-from fourleaf.k8s_bridge.relocation.from_plan import moved, starting
+from fourleaf.k8s_bridge.relocation.from_plan import comers, moved, starting
 from fourleaf.k8s_bridge.relocation.move_budget import MoveBudget
 from fourleaf.k8s_bridge.relocation.pod_makers import is_any_bare
 from fourleaf.k8s_bridge.relocation.record_room import RecordRoom
@@ -39,6 +39,9 @@ REQUEST_VALID_SECONDS = 60.0
 MOST_LEFT_OUT = 3
 """Plans of one defragmentation at most, each without namespaces that gain too much by the last."""
 
+UNBINDABLE_SECONDS = 600.0
+"""Seconds for which no pod moves so that a gang starts that the API would not bind."""
+
 REFUSED_PLANS = 10
 """Plans of one defragmentation at most, where pods of each may not go."""
 
@@ -59,6 +62,10 @@ class DefragmentationPlanner:
     moves: MoveBudget
     caused: CausedEvictions
     asked_at: Callable[[], str] | None = None
+    trials: BindingTrials | None = None
+    _unbindable: dict[GangKey, float] = field(default_factory=dict)
+    """Until when nothing moves for a gang, on the monotonic clock."""
+    _unanswered: frozenset[GangKey] = frozenset()
     _heeded: str = ""
     _is_asked: bool = False
     _asking: tuple[str, ...] = ()
@@ -103,6 +110,8 @@ class DefragmentationPlanner:
             # Moves serve only together, and these would wait for each other.
             self._log.info("relocations_entangled", gangs=[str(one) for one in sorted(waiting)])
             return plan
+        if not await self._may_start(plan, view):
+            return plan
         try:
             refused = await self.evictions.refusals(drafts)
         except StillAsked:
@@ -111,8 +120,7 @@ class DefragmentationPlanner:
         if refused or self._have_changed(plan, view):
             # Moves serve only together, so others are looked for: among the pods that may go, and
             # for gangs as they are by now.
-            self._refused_plans += 1
-            self._again = self._refused_plans < REFUSED_PLANS
+            self._plan_again()
             return plan
         self._refused_plans = 0
         if drafts and await self._begin(plan, drafts, view):
@@ -141,6 +149,28 @@ class DefragmentationPlanner:
         for one in () if is_whole else written:
             await self.end(one, UNWRITTEN)
         return is_whole
+
+    async def _may_start(self, plan: DefragPlan, view: ClusterView) -> bool:
+        """Whether the API would bind the gangs that start by the moves; else others are planned."""
+        refused = []
+        for one in starting(plan, view.gangs, view, 0.0) if self.trials else ():
+            try:
+                if self.trials and await self.trials.refusal(one.gang, comers(one), ask=True):
+                    refused.append(one.gang)
+            except StillAsked:
+                self._unanswered = frozenset([one.gang])
+                self._plan_again()
+                return False
+        until = self.clock.monotonic() + UNBINDABLE_SECONDS
+        self._unbindable |= dict.fromkeys(refused, until)
+        if refused:
+            self._plan_again()
+        return not refused
+
+    def _plan_again(self) -> None:
+        """Look for other moves at once, so many times."""
+        self._refused_plans += 1
+        self._again = self._refused_plans < REFUSED_PLANS
 
     def _have_changed(self, plan: DefragPlan, view: ClusterView) -> bool:
         """Whether a gang that is to start is gone, or another, since the plan was asked for."""
@@ -194,11 +224,17 @@ class DefragmentationPlanner:
     ) -> DefragPlan:
         """Moves that let all gangs with reserved places start, else none onto these.
 
-        Gangs of the namespaces `out` gain nothing.
+        Gangs of the namespaces `out`, and those that the API would not bind, gain nothing.
         """
+        at = self.clock.monotonic()
+        self._unbindable = {gang: until for gang, until in self._unbindable.items() if until > at}
         limits = eviction_limits(view, standing, self.evictions)
         now = view.reading.snapshot
-        gangs = tuple(gang for gang in now.gangs if gang.key.namespace not in out)
+        gangs = tuple(
+            gang
+            for gang in now.gangs
+            if gang.key.namespace not in out and gang.key not in self._unbindable
+        )
         snapshot = replace(now, standing=scaled(standing), eviction_limits=limits, gangs=gangs)
         plan = await self.planner.defragment(snapshot, budget)
         if {one.gang for one in view.open} <= _started(plan):
@@ -222,6 +258,9 @@ class DefragmentationPlanner:
             self._asking = ()
             return True
         if self._again:
+            if self.trials and not self._unanswered.isdisjoint(self.trials.pending()):
+                return False
+            self._unanswered = frozenset()
             self._again = False
             return True
         self._refused_plans = 0

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.pods import PodSeen
+from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
 from fourleaf.model.gang import Gang, GangKey
@@ -95,6 +96,11 @@ def preempting(
     ]
     why = f"gang {gang.key} of priority {gang.priority} takes its place"
     return _relocation(gang, Purpose.PREEMPTION, seats, leavers, why, view, seconds)
+
+
+def comers(one: Relocation) -> tuple[Member, ...]:
+    """The members that wait for the places of a relocation, there."""
+    return tuple(Member(seat.pod, seat.node) for seat in one.seats if seat.waits)
 
 
 def _of(

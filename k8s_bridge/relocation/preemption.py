@@ -12,12 +12,11 @@ import structlog
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
-from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.contention import crowded_now
 from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod, eviction_limits
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
-from fourleaf.k8s_bridge.relocation.from_plan import preempting
+from fourleaf.k8s_bridge.relocation.from_plan import comers, preempting
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.records import VICTIMS_STAY, Purpose, Relocation
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
@@ -308,8 +307,7 @@ class PreemptionPlanner:
         """Why the API would not bind the gang once its victims have gone, "" where it would."""
         if self.trials is None:
             return ""
-        members = tuple(Member(seat.pod, seat.node) for seat in relocation.seats if seat.waits)
-        return await self.trials.refusal(relocation.gang, members, ask=True)
+        return await self.trials.refusal(relocation.gang, comers(relocation), ask=True)
 
     def _forget(self, view: ClusterView) -> None:
         """Forget what is over: gangs that wait no more, trials that the API has answered."""

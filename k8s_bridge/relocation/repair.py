@@ -9,12 +9,12 @@ import structlog
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import NODES
-from fourleaf.k8s_bridge.ledger.binding_trials import StillAsked
+from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.entangled import entangled
 from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod, eviction_limits
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
-from fourleaf.k8s_bridge.relocation.from_plan import repairs
+from fourleaf.k8s_bridge.relocation.from_plan import comers, repairs
 from fourleaf.k8s_bridge.relocation.independent import independent
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.pod_makers import is_any_bare
@@ -64,6 +64,9 @@ ENTANGLED_SECONDS = 60.0
 
 REPAIR_CHECK_SECONDS = 1.0
 """Seconds between two looks."""
+UNBINDABLE_SECONDS = 60.0
+"""Seconds for which no pod moves for lost members that wait and that the API would not bind."""
+
 REPAIR_RETRY_SECONDS = 5.0
 """Seconds after which a gang that could not be repaired is tried again."""
 
@@ -83,6 +86,7 @@ class RepairPlanner:
     evictions: EvictionTrials
     caused: CausedEvictions
     end: Callable[[Relocation, str], Awaitable[None]]
+    trials: BindingTrials | None = None
     lost: dict[GangKey, Reason] = field(default_factory=dict)
     _room: RecordRoom = field(init=False)
     _tried: dict[GangKey, float] = field(default_factory=dict)
@@ -179,6 +183,8 @@ class RepairPlanner:
             return plan
         if self._stay_for_a_while(entangled(drafts, view), hit):
             return plan
+        if not await self._may_start(drafts, at_fault, hit):
+            return plan
         # The next plan leaves pods where they are that may not go, or about which the API has not
         # answered yet: a webhook that hangs keeps no other gang from its repair.
         try:
@@ -216,6 +222,33 @@ class RepairPlanner:
         self._next = now
         self._log.info("relocations_entangled", gangs=[str(one) for one in sorted(waiting)])
         return True
+
+    async def _may_start(
+        self, drafts: Sequence[Relocation], at_fault: frozenset[GangKey], hit: list[StandingGang]
+    ) -> bool:
+        """Whether the API would bind the members that wait, where pods that live move for them.
+
+        Where not, the next plan is made at once, without their gangs.
+        """
+        if not any(not leaver.lost for one in drafts for leaver in one.leavers):
+            return True
+        gangs, now = {one.gang.key: one.gang for one in hit}, self.clock.monotonic()
+        tried = dict[GangKey, float]()
+        for one in drafts:
+            if self.trials is None or one.gang not in at_fault or not comers(one):
+                continue
+            try:
+                why = await self.trials.refusal(one.gang, comers(one), ask=True)
+            except StillAsked:
+                tried[one.gang] = now + REPAIR_RETRY_SECONDS
+                continue
+            if why:
+                tried[one.gang] = now + UNBINDABLE_SECONDS
+                self._lose(gangs[one.gang], Reason(ReasonKind.REFUSED, why))
+        if tried:
+            self._tried |= tried
+            self._next = now
+        return not tried
 
     async def _begin(
         self,

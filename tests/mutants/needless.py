@@ -11,6 +11,22 @@ SERVE_NONE = "tests/k8s_bridge/relocation/test_moves_that_serve_none.py"
 
 NEEDLESS = (
     Mutant(
+        "moves for a gang that the API would not bind",
+        "pods are evicted for a gang that a webhook refuses, which never starts on their places",
+        "k8s_bridge/relocation/defragmentation.py",
+        "        if not await self._may_start(plan, view):\n            return plan\n",
+        "",
+        f"{SERVE_NONE}::test_no_moves_for_a_gang_that_the_api_would_refuse",
+    ),
+    Mutant(
+        "moves for members that the API would not bind",
+        "a gang is evicted for members of another one that a webhook refuses",
+        "k8s_bridge/relocation/repair.py",
+        "        if not await self._may_start(drafts, at_fault, hit):\n            return plan\n",
+        "",
+        f"{SERVE_NONE}::test_no_moves_for_a_member_that_the_api_would_refuse",
+    ),
+    Mutant(
         "moves of which one is not written",
         "pods are evicted for moves that help only together, although one of them cannot be",
         "k8s_bridge/relocation/defragmentation.py",

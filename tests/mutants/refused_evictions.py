@@ -77,8 +77,8 @@ REFUSED_EVICTIONS = (
         "defragmentation around those who may not go",
         "one pod that may not go keeps all others from making way until moves are asked for again",
         "k8s_bridge/relocation/defragmentation.py",
-        "            self._again = self._refused_plans < REFUSED_PLANS\n",
-        "",
+        "        self._again = self._refused_plans < REFUSED_PLANS\n",
+        "        pass\n",
         f"{REFUSED}::test_others_move_where_one_may_not_go[b]",
     ),
     Mutant(

@@ -1,4 +1,4 @@
-"""No pod moves for a plan of which a part is not written down, or whose gang has gone meanwhile."""
+"""No pod moves where a part of the plan is refused, or for a gang that has gone or cannot start."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Refused
-from fourleaf.k8s_bridge.cluster.kinds import LEASES
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS
+from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.model.relocation import Budget, DefragPlan
 from fourleaf.model.snapshot import Snapshot
-from tests.k8s_bridge.relocation.bench import Bench
+from tests.k8s_bridge.relocation.bench import TEAM, Bench
 from tests.k8s_bridge.relocation.test_moving import ask, configure
 
 
@@ -109,4 +111,60 @@ async def test_none_moves_for_a_repair_that_is_not_written() -> None:
     quota.left = None
     await bench.clock.advance(20)
     assert len(await bench.places("g")) == 3
+    await bench.stop()
+
+
+class Denies(Quota):
+    """A webhook that denies the bindings of pods whose names start so, once there is a name."""
+
+    def __init__(self, name: str = "") -> None:
+        super().__init__()
+        self.name = name
+
+    async def before(self, request: ApiRequest) -> None:
+        """Deny it, those of dry runs too."""
+        await super().before(request)
+        is_meant = self.name and request.target.name.startswith(self.name)
+        if request.subresource == "binding" and is_meant:
+            raise Refused("webhook denied", 403, "Forbidden")
+
+
+async def test_no_moves_for_a_gang_that_the_api_would_refuse() -> None:
+    """`four` could start by two moves, and is never bound: none moves, whoever asks how often."""
+    bench, denies = Bench(1, 3), Denies("four-")
+    await bench.start(answers=denies, dry_run="always")
+    await configure(bench)
+    await scattered(bench)
+    for _ in range(2):
+        await ask(bench)
+        await bench.clock.advance(20)
+    assert any(plan.placements for plan in bench.solved.gatherings)
+    assert not denies.evicted
+    await bench.stop()
+
+
+async def test_no_moves_for_a_member_that_the_api_would_refuse() -> None:
+    """`g` of 3 has lost a member, another pod has its node, and it is never bound: `a` stays.
+
+    It has the only other node of the leaf, and could move.
+    """
+    bench, denies = Bench(1, 2), Denies()
+    await bench.start(answers=denies, dry_run="always")
+    await bench.submit("g", 3)
+    await bench.submit("a", 1, movable="true")
+    assert await bench.leaves("g") == await bench.leaves("a")
+    denies.name = "g-"
+    node = (await bench.places("g"))[0]
+    other = pod("other", 8)
+    other["spec"]["nodeSelector"] = {"kubernetes.io/hostname": node}
+    await submit(bench.cluster, "other", [other])
+    (lost,) = [one for one in await bench.pods("g") if one["spec"]["nodeName"] == node]
+    await bench.cluster.delete(PODS, Target(TEAM, lost["metadata"]["name"]))
+    await bench.clock.advance(90)
+    assert any(plan.moves for plan in bench.solved.repairs)
+    assert not denies.evicted
+    denies.name = ""
+    await bench.clock.advance(70)
+    assert len(await bench.places("g")) == 3
+    assert len(denies.evicted) == 1
     await bench.stop()
