@@ -226,7 +226,7 @@ class Scheduler:
         )
         leader = Leader(wiring, self.election, self.options.pace)
         self.leading, self._term = True, leader
-        kept = StateLease(self.gated, self.options.namespace, CONFIG_LEASE)
+        kept = StateLease(self.gated, self.options.namespace, CONFIG_LEASE, self.clock)
         last_good = LastGoodConfig(kept, self.config, self.clock)
         await last_good.restore()
         following = asyncio.create_task(last_good.follow())

@@ -167,7 +167,7 @@ class Wiring:
                 cache,
                 self.heartbeats,
                 self.prober,
-                StateLease(cluster, self.namespace, FAILURES_LEASE),
+                StateLease(cluster, self.namespace, FAILURES_LEASE, clock),
                 clock,
                 self.observer.judged,
             )
@@ -180,8 +180,10 @@ class Wiring:
                 self.planner,
                 clock,
                 self.observer,
-                MoveBudget(StateLease(cluster, self.namespace, MOVES_LEASE)),
-                CausedEvictions(StateLease(cluster, self.namespace, EVICTIONS_LEASE), cache=cache),
+                MoveBudget(StateLease(cluster, self.namespace, MOVES_LEASE, clock)),
+                CausedEvictions(
+                    StateLease(cluster, self.namespace, EVICTIONS_LEASE, clock), cache=cache
+                ),
                 tasks.create_task,
                 self.asked_at,
                 trials,

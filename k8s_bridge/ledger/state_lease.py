@@ -7,10 +7,22 @@ from typing import Any
 
 import orjson
 
-from fourleaf.k8s_bridge.cluster.errors import AlreadyExists, ClusterError, NotFound
+from fourleaf.k8s_bridge.cluster.errors import (
+    AlreadyExists,
+    Ambiguous,
+    ClusterError,
+    NotFound,
+    Throttled,
+)
 from fourleaf.k8s_bridge.cluster.kinds import LEASES
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
 from fourleaf.k8s_bridge.ledger.names import CONTENT
+from fourleaf.k8s_bridge.runtime.backoff import Backoff
+from fourleaf.k8s_bridge.runtime.clock import Clock
+
+LOAD_LIMIT_SECONDS = 10.0
+"""Seconds for which a Lease is asked for that the API does not answer about: leaders change when it
+has a bad moment, and what is not loaded is written over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +32,28 @@ class StateLease:
     cluster: Cluster
     namespace: str
     name: str
+    clock: Clock
 
     async def load(self) -> str:
         """What was saved last, as JSON; "" where nothing was, or it cannot be had."""
         try:
-            body = await self.cluster.get(LEASES, Target(self.namespace, self.name))
+            body = await self._read()
         except NotFound:
             return ""
         except ClusterError as error:
             self._warn("not_loaded", str(error))
             return ""
         return str((body["metadata"].get("annotations") or {}).get(CONTENT, ""))
+
+    async def _read(self) -> Body:
+        backoff, began = Backoff(self.clock), self.clock.monotonic()
+        while True:
+            try:
+                return await self.cluster.get(LEASES, Target(self.namespace, self.name))
+            except (Ambiguous, Throttled) as error:
+                if self.clock.monotonic() - began >= LOAD_LIMIT_SECONDS:
+                    raise
+                await backoff.wait(error.retry_after)
 
     async def save(self, content: Any) -> None:
         """Keep `content`, of what JSON can say, in place of what was kept."""

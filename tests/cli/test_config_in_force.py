@@ -20,6 +20,7 @@ from fourleaf.k8s_bridge.ledger.state_lease import StateLease
 from fourleaf.model.problems import BadInput
 from tests.cli.conftest import Run
 from tests.cli.made import text
+from tests.twins.virtual_clock import VirtualClock
 
 LEADER = {"holder": "", "epoch": 0, "renewed": "", "seconds": 0.0, "valid": False}
 WRONG = {"solver": {"seed": -1}}
@@ -43,7 +44,8 @@ async def cluster(spec: dict[str, Any] | None, kept: dict[str, Any] | None = Non
         }
         await made.create(CONFIG_MAPS, "kube-system", body)
     if kept is not None:
-        await StateLease(made, "fourleaf-system", "fourleaf-config").save({"spec": kept})
+        lease = StateLease(made, "fourleaf-system", "fourleaf-config", VirtualClock())
+        await lease.save({"spec": kept})
     return made
 
 

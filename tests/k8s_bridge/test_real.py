@@ -236,7 +236,7 @@ async def test_a_node_that_the_cache_lacks_is_asked_for(
     clock, told = VirtualClock(), list[tuple[str, Judgement]]()
     cache = ClusterCache(clock)
     cache.take_all(PODS, await scheduler.list(PODS))
-    kept = StateLease(scheduler, "kube-system", FAILURES_LEASE)
+    kept = StateLease(scheduler, "kube-system", FAILURES_LEASE, clock)
     monitor = NodeMonitor(
         scheduler, cache, Heartbeats(), NoProber(), kept, clock, lambda *one: told.append(one)
     )

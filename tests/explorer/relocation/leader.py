@@ -96,8 +96,10 @@ class TermLeader(Leader):
             planner,
             self.clock,
             Silent(),
-            MoveBudget(StateLease(self.cluster, SYSTEM, MOVES_LEASE)),
-            CausedEvictions(StateLease(self.cluster, SYSTEM, EVICTIONS_LEASE), cache=self.view),
+            MoveBudget(StateLease(self.cluster, SYSTEM, MOVES_LEASE, self.clock)),
+            CausedEvictions(
+                StateLease(self.cluster, SYSTEM, EVICTIONS_LEASE, self.clock), cache=self.view
+            ),
             self._start,
         )
         self.relocating.executor.trials.clock = UnhurriedClock(self.clock)

@@ -48,7 +48,7 @@ def watcher(*texts: str) -> tuple[ConfigWatcher, list[SchedulerConfig]]:
 async def kept_of(*texts: str) -> StateLease:
     """The Lease after a leader that read these."""
     clock = VirtualClock()
-    lease = StateLease(MemoryCluster(clock=clock), "kube-system", CONFIG_LEASE)
+    lease = StateLease(MemoryCluster(clock=clock), "kube-system", CONFIG_LEASE, clock)
     follower = asyncio.ensure_future(LastGoodConfig(lease, watcher(*texts)[0], clock).follow())
     await clock.advance(6)
     follower.cancel()
@@ -78,7 +78,7 @@ async def test_a_good_config_map_is_not_overruled() -> None:
 
 async def test_where_nothing_was_kept_the_defaults_stay() -> None:
     """And so it is where the Lease holds nonsense."""
-    lease = StateLease(MemoryCluster(), "kube-system", CONFIG_LEASE)
+    lease = StateLease(MemoryCluster(), "kube-system", CONFIG_LEASE, VirtualClock())
     one, applied = watcher(BAD)
     await LastGoodConfig(lease, one, VirtualClock()).restore()
     await lease.save({"spec": {"batch": {"size": "none"}}})

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from fourleaf.k8s_bridge.cluster.errors import ClusterError
+import asyncio
+
+import pytest
+
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Throttled
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.ledger.state_lease import StateLease
@@ -21,11 +25,11 @@ A, B = GangKey("ml", "a"), GangKey("ml", "b")
 async def test_what_is_saved_last_is_loaded() -> None:
     """By somebody else, after two writes."""
     cluster = MemoryCluster(clock=VirtualClock())
-    kept = StateLease(cluster, "kube-system", "k")
+    kept = StateLease(cluster, "kube-system", "k", VirtualClock())
     assert await kept.load() == ""
     await kept.save({"a": 1})
     await kept.save({"a": 2})
-    assert await StateLease(cluster, "kube-system", "k").load() == '{"a":2}'
+    assert await StateLease(cluster, "kube-system", "k", VirtualClock()).load() == '{"a":2}'
 
 
 async def test_a_cluster_that_refuses_keeps_nobody_from_anything() -> None:
@@ -38,7 +42,9 @@ async def test_a_cluster_that_refuses_keeps_nobody_from_anything() -> None:
         async def after(self, request: ApiRequest, answer: object) -> None:
             raise AssertionError
 
-    kept = StateLease(MemoryCluster(clock=VirtualClock(), interceptors=[Refuses()]), "s", "k")
+    kept = StateLease(
+        MemoryCluster(clock=VirtualClock(), interceptors=[Refuses()]), "s", "k", VirtualClock()
+    )
     await kept.save([])
     assert await kept.load() == ""
 
@@ -46,11 +52,11 @@ async def test_a_cluster_that_refuses_keeps_nobody_from_anything() -> None:
 async def test_budgets_hold_whoever_leads() -> None:
     """Three moves now and one an hour ago: the next leader knows of 3 in an hour, of 2 in a day."""
     cluster = MemoryCluster(clock=VirtualClock())
-    moves = MoveBudget(StateLease(cluster, "kube-system", MOVES_LEASE))
+    moves = MoveBudget(StateLease(cluster, "kube-system", MOVES_LEASE, VirtualClock()))
     await moves.load()
     await moves.note({A: 4, B: 1}, 10 * DAY_SECONDS - HOUR_SECONDS)
     await moves.note({A: 3}, 10 * DAY_SECONDS)
-    following = MoveBudget(StateLease(cluster, "kube-system", MOVES_LEASE))
+    following = MoveBudget(StateLease(cluster, "kube-system", MOVES_LEASE, VirtualClock()))
     await following.load()
     now = 10 * DAY_SECONDS + 1
     assert following.pods_in_an_hour(now) == 3
@@ -61,8 +67,51 @@ async def test_budgets_hold_whoever_leads() -> None:
 async def test_nonsense_counts_for_nothing() -> None:
     """Somebody has written into the Lease: budgets start anew."""
     cluster = MemoryCluster(clock=VirtualClock())
-    kept = StateLease(cluster, "kube-system", MOVES_LEASE)
+    kept = StateLease(cluster, "kube-system", MOVES_LEASE, VirtualClock())
     await kept.save({"no": "rows"})
     moves = MoveBudget(kept)
     await moves.load()
     assert moves.pods_in_an_hour(0) == 0
+
+
+class BadMoment:
+    """The API answers no question about a Lease for so many seconds."""
+
+    def __init__(self, clock: VirtualClock, seconds: float, error: ClusterError) -> None:
+        self._clock, self._until, self._error = clock, clock.monotonic() + seconds, error
+
+    async def before(self, request: ApiRequest) -> None:
+        """No answer."""
+        if request.verb == "get" and self._clock.monotonic() < self._until:
+            raise self._error
+
+    async def after(self, request: ApiRequest, answer: object) -> None:
+        """Let what was done stand."""
+
+
+@pytest.mark.parametrize("error", [Ambiguous("no answer", 500), Throttled("too many", 429)])
+async def test_a_bad_moment_gives_no_leader_another_budget(error: ClusterError) -> None:
+    """Three moves, then another leads, whom the API answers 5 s later: it knows of them."""
+    clock = VirtualClock()
+    cluster = MemoryCluster(clock=clock)
+    before = MoveBudget(StateLease(cluster, "kube-system", MOVES_LEASE, clock))
+    await before.note({A: 3}, 0.0)
+    client = cluster.client("b", BadMoment(clock, 5.0, error))
+    moves = MoveBudget(StateLease(client, "kube-system", MOVES_LEASE, clock))
+    loading = asyncio.ensure_future(moves.load())
+    await clock.advance(20)
+    await loading
+    await moves.note({B: 1}, 1.0)
+    after = MoveBudget(StateLease(cluster, "kube-system", MOVES_LEASE, clock))
+    await after.load()
+    assert after.pods_in_an_hour(2.0) == 4
+
+
+async def test_what_cannot_be_had_is_given_up() -> None:
+    """The API answers no such question for a minute: after 20 s the leader goes on without it."""
+    clock = VirtualClock()
+    client = MemoryCluster(clock=clock).client("b", BadMoment(clock, 60, Ambiguous("no", 500)))
+    loading = asyncio.ensure_future(StateLease(client, "kube-system", "k", clock).load())
+    await clock.advance(20)
+    assert loading.done()
+    assert loading.result() == ""

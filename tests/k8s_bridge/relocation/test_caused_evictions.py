@@ -62,14 +62,18 @@ async def told(bench: Bench, name: str) -> str:
 async def charged(bench: Bench) -> dict[str, int]:
     """The pods of others that each namespace has had evicted, as the next leader finds them."""
     await bench.clock.advance(1)
-    kept = EvictionHistory(StateLease(bench.cluster, "kube-system", EVICTIONS_LEASE), HOUR_SECONDS)
+    kept = EvictionHistory(
+        StateLease(bench.cluster, "kube-system", EVICTIONS_LEASE, bench.clock), HOUR_SECONDS
+    )
     await kept.load()
     return {who: sum(row[2] for row in kept.rows if row[1] == who) for _, who, _ in kept.rows}
 
 
 async def age(bench: Bench, seconds: float) -> None:
     """What has been kept is that much older for the next leader."""
-    kept = EvictionHistory(StateLease(bench.cluster, "kube-system", EVICTIONS_LEASE), HOUR_SECONDS)
+    kept = EvictionHistory(
+        StateLease(bench.cluster, "kube-system", EVICTIONS_LEASE, bench.clock), HOUR_SECONDS
+    )
     await kept.load()
     kept.rows = [(at - seconds, who, pods) for at, who, pods in kept.rows]
     await kept.save()
