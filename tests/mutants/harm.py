@@ -19,6 +19,42 @@ ANSWERS = "tests/k8s_bridge/test_api_answers.py"
 
 HARM = (
     Mutant(
+        "hosts of which none can be heard from here",
+        "a leader behind a firewall takes each node whose kubelet is late once for dead",
+        "k8s_bridge/node_health/monitor.py",
+        "if not any(controls.values()):",
+        "if False:",
+        "tests/k8s_bridge/node_health/test_monitor.py::test_no_host_can_be_heard_from_here",
+    ),
+    Mutant(
+        "a Lease holds for as long as it says",
+        "a standby with a shorter time of its own leads while the leader before may still write",
+        "k8s_bridge/election/election.py",
+        "held = lease.seconds or self._timing.hold",
+        "held = self._timing.hold",
+        "tests/k8s_bridge/election/test_election.py"
+        "::test_a_lease_that_says_it_holds_longer_is_waited_for",
+    ),
+    Mutant(
+        "turns of writes: to the end of the line",
+        "writes of one namespace are sent one after the other while those of others wait",
+        "k8s_bridge/election/write_turns.py",
+        "            waiting = self._waiting.pop(following)\n",
+        "            waiting = self._waiting[following]\n"
+        "            if len(waiting) == 1:\n"
+        "                del self._waiting[following]\n",
+        "tests/k8s_bridge/election/test_turns.py::test_who_had_a_turn_waits_behind_the_others",
+    ),
+    Mutant(
+        "what outlasts a leader is asked for again",
+        "a leader that takes over while the API has a bad moment forgets all limits of evictions",
+        "k8s_bridge/ledger/state_lease.py",
+        "began >= LOAD_LIMIT_SECONDS:",
+        "began >= 0.0:",
+        "tests/k8s_bridge/ledger/test_state_lease.py"
+        "::test_a_bad_moment_gives_no_leader_another_budget",
+    ),
+    Mutant(
         "probes in a row",
         "one lost packet makes a node dead, and its members are evicted",
         "k8s_bridge/node_health/probe.py",

@@ -13,6 +13,14 @@ LOWER = f"{RELOCATION}/test_places_of_lower_gangs.py"
 
 STARVATION = (
     Mutant(
+        "a grace period counts for an hour at most",
+        "a pod that gives itself a year to end keeps the gang waiting that wants its room",
+        "k8s_bridge/relocation/ages.py",
+        "return min(known, LONGEST_GRACE_SECONDS)",
+        "return known",
+        f"{RELOCATION}/test_pod_ends.py::test_so_long_a_pod_may_end",
+    ),
+    Mutant(
         "pods are looked at once for all relocations",
         "a thousand pods of a rack are lost, and with them the lead, again and again",
         "k8s_bridge/relocation/cluster_view.py",

@@ -15,6 +15,7 @@ from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
 from fourleaf.k8s_bridge.election.election import Election, Timing
 from fourleaf.k8s_bridge.election.gate import Gate, GatedCluster, NotLeader
+from fourleaf.k8s_bridge.election.lease import lease_body
 from tests.twins.virtual_clock import VirtualClock
 
 SYSTEM = "kube-system"
@@ -220,6 +221,20 @@ async def test_nonsense_holds_no_longer_than_our_own(
     await clock.advance(1.5)
     assert a.epochs == [1]
     await a.stop()
+
+
+async def test_a_lease_that_says_it_holds_longer_is_waited_for(
+    cluster: MemoryCluster, clock: VirtualClock
+) -> None:
+    """A leader of another configuration has it for 20 s, and may write for as long: so it is."""
+    body = lease_body(LEASE.name, "other", 20, 7, clock.wall())
+    await cluster.create(LEASES, SYSTEM, body)
+    b = Candidate(cluster, clock, "b").start()
+    await clock.advance(19)
+    assert not b.epochs
+    await clock.advance(3)
+    assert b.epochs == [8]
+    await b.stop()
 
 
 async def test_a_slow_renewal_gives_no_more_time(

@@ -102,6 +102,16 @@ async def test_the_next_turn_is_for_who_has_fewest() -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
+async def test_who_had_a_turn_waits_behind_the_others() -> None:
+    """One at a time: `b` and `c` come with two each, and take turns."""
+    writers, order = Writers(1), ""
+    await writers.come("a", "b", "b", "c", "c")
+    for _ in range(4):
+        await writers.end(writers.writing[0])
+        order += writers.writing[0]
+    assert order == "bcbc"
+
+
 async def test_who_gives_up_takes_no_turn() -> None:
     """One gives up while it waits, another in the very moment of its turn: a third one writes."""
     turns = WriteTurns(1)

@@ -68,7 +68,7 @@ async def test_probes_that_were_lost_before(bench: Bench) -> None:
     bench.heartbeats.silent.add(at)
     await bench.clock.advance(40)
     bench.heartbeats.unreachable.add(at)
-    await bench.clock.advance(KNOCKS - 1)
+    await bench.clock.advance(FAILURE_THRESHOLD - 1)
     bench.heartbeats.restore([at])
     await bench.clock.advance(1)
     bench.heartbeats.lose([at])
@@ -97,6 +97,17 @@ async def test_who_cannot_be_asked_is_not_dead(
         status = {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}}
         await bench.cluster.patch(NODES, Target("", name), status, "status")
     await bench.clock.advance(30)
+    assert await evicted(bench, before) == 0
+
+
+async def test_no_host_can_be_heard_from_here(bench: Bench) -> None:
+    """A firewall keeps the leader from all kubelets: one that is late is not dead for that."""
+    await bench.start()
+    await bench.submit("g", 4)
+    before = await bench.uids("g")
+    bench.heartbeats.silent.add((await bench.places("g"))[0])
+    bench.heartbeats.unreachable |= {one["metadata"]["name"] for one in bench.fabric}
+    await bench.clock.advance(35)
     assert await evicted(bench, before) == 0
 
 

@@ -1,0 +1,34 @@
+"""Pods that were told to end: for how long their room is waited for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.relocation.ages import PodEnds
+from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation
+from tests.k8s_bridge.relocation.test_as_planned import GANG, body, cache
+from tests.twins.virtual_clock import VirtualClock
+
+LEAVER = Leaver(Target("ml", "g-0", "one"), "n-0")
+ONE = Relocation(GANG, Purpose.PREEMPTION, (), (LEAVER,))
+
+
+@pytest.mark.parametrize(("said", "seconds"), [(600, 600), (10**9, 3600), (None, 30), ("soon", 30)])
+async def test_so_long_a_pod_may_end(said: Any, seconds: int) -> None:
+    """Its grace period, an hour at most whatever a tenant states, and two minutes more."""
+    clock, seen = VirtualClock(), cache()
+    ending = body("one", 2, "n-0")
+    ending["metadata"] |= {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+    if said is not None:
+        ending["metadata"]["deletionGracePeriodSeconds"] = said
+    seen.take(PODS, ending)
+    ends = PodEnds(seen, clock)
+    assert not ends.overdue([ONE])
+    await clock.advance(seconds + 119)
+    assert not ends.overdue([ONE])
+    await clock.advance(2)
+    assert ends.overdue([ONE]) == {"one"}
