@@ -11,6 +11,15 @@ STOOD_STILL = f"{LEDGER}::test_a_leader_that_stood_still_gives_nothing_away"
 
 CLAIMS = (
     Mutant(
+        "claim: one pod of a plan",
+        "two pods of one plan that name one claim are committed, and one has to go back each time",
+        "k8s_bridge/scheduling/device_claims.py",
+        "            self._taken.add((member.pod.namespace, one.uid))\n",
+        "",
+        "tests/k8s_bridge/scheduling/test_device_claims.py"
+        "::test_a_claim_that_is_named_by_two_pods_is_for_the_first",
+    ),
+    Mutant(
         "claim: the record stands",
         "a leader that read a claim after it was freed gives it devices that others have by now",
         "k8s_bridge/ledger/claim_allocation.py",

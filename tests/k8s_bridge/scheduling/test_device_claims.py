@@ -19,6 +19,7 @@ from fourleaf.k8s_bridge.cluster.kinds import (
 )
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, nodes, pod, submit
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.ledger.names import FENCE
 from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP
 from tests.k8s_bridge.test_scheduler import TEAM, Bench
 from tests.twins.resource_claims import (
@@ -186,7 +187,10 @@ async def test_devices_are_packed_across_pods_and_restarts(bench: Claims) -> Non
 
 
 async def test_a_claim_that_is_named_by_two_pods_is_for_the_first(bench: Claims) -> None:
-    """The second says so and stays where it is; it starts once the first has ended."""
+    """The second says so and stays where it is; it starts once the first has ended.
+
+    No commit of it was written, which would have had to go back.
+    """
     await bench.start()
     body = {"metadata": {"name": "one"}, "spec": claim_spec(1)}
     await bench.cluster.create(RESOURCE_CLAIMS, TEAM, body)
@@ -196,6 +200,8 @@ async def test_a_claim_that_is_named_by_two_pods_is_for_the_first(bench: Claims)
     (place,) = await bench.places()
     other = {"p": "q", "q": "p"}[place]
     assert "has devices already" in await bench.condition(other)
+    said = (await bench.pods())[other]["metadata"].get("annotations") or {}
+    assert FENCE not in said
     bench.kubelets.finish(TEAM, [place])
     await bench.clock.advance(10)
     assert other in await bench.places()
