@@ -8,7 +8,6 @@ from contextlib import suppress
 from typing import Any
 
 import orjson
-from fourleaf.k8s_bridge.reporting.events.waiting_gangs import what_members_are_told
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster import kinds as known
@@ -20,6 +19,7 @@ from fourleaf.k8s_bridge.informers import Put, Removed
 from fourleaf.k8s_bridge.relocation.pod_makers import lacking
 from fourleaf.k8s_bridge.reporting.after_cycle import after_cycle
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
+from fourleaf.k8s_bridge.reporting.events.waiting_gangs import what_members_are_told
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event
 from fourleaf.model.plan import Plan, PlanStatus, Waiting
 from fourleaf.model.readers.objects.lookup import is_name
