@@ -22,6 +22,8 @@ from fourleaf.k8s_bridge.ledger.names import PAGE, RECORD
 from fourleaf.k8s_bridge.ledger.pods import PodSeen, pod_seen
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
+DAY_SECONDS = 86400.0
+
 
 class CountingStore(MemoryStore):
     """`fell` says which page's epoch has gone back, "" while none has."""
@@ -31,7 +33,7 @@ class CountingStore(MemoryStore):
         self._written: dict[tuple[str, str], int] = {}
         self._digests: WeakKeyDictionary[StoredObject, bytes] = WeakKeyDictionary()
         self._seen: WeakKeyDictionary[StoredObject, PodSeen] = WeakKeyDictionary()
-        super().__init__(clock)
+        super().__init__(DayBefore(clock))
 
     def copy(self) -> CountingStore:
         """The same objects in another store."""
@@ -102,6 +104,25 @@ class CountingStore(MemoryStore):
             self.fell = f"the epoch of {after.metadata['name']} fell from {old} to {new}"
 
 
+class DayBefore:
+    """The clock of the API server: all that leaders see was made and bound long ago."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def monotonic(self) -> float:
+        """Seconds, as leaders read them."""
+        return self._clock.monotonic()
+
+    def wall(self) -> float:
+        """Seconds since the epoch, a day before theirs."""
+        return self._clock.wall() - DAY_SECONDS
+
+    async def sleep(self, seconds: float) -> None:
+        """Let leaders' time pass."""
+        await self._clock.sleep(seconds)
+
+
 class Told:
     """Names for one creation, with this UID."""
 
@@ -112,7 +133,3 @@ class Told:
     def uid(self) -> str:
         """The UID that was told."""
         return self._uid
-
-    def now(self) -> str:
-        """No time passes."""
-        return "2026-01-01T00:00:00Z"

@@ -41,6 +41,10 @@ class Nodes:
     dead: frozenset[str]
     died: asyncio.Event = field(default_factory=asyncio.Event)
 
+    def silent_for(self, _: str) -> float | None:
+        """Nothing is known of that."""
+        return None
+
 
 class AgelessClock(UnhurriedClock):
     """A leader's clock for how long relocations are open: no time passes, and none is too old."""
