@@ -35,7 +35,7 @@ class Node:
     `failure_permille` is the decayed failure rate of the node in thousandths. `held_back` says
     why no pod may come here although the node is ready: its devices are not known for sure.
     `device_names` are those that drivers give its devices, in the order of their numbers, where
-    devices are claimed.
+    devices are claimed. `features` are those that its kubelet declares.
     """
 
     name: str
@@ -51,6 +51,7 @@ class Node:
     cordoned: bool = False
     held_back: str = ""
     device_names: tuple[DeviceName, ...] = ()
+    features: frozenset[str] = frozenset()
 
     @property
     def schedulable(self) -> bool:

@@ -86,15 +86,18 @@ class NodeConstraint:
 
     `selector` is the pod's nodeSelector (all must match). `affinity` is its required
     node affinity: any term suffices, in a term all requirements must hold; empty means
-    no demand.
+    no demand. `features` are those that its kubelet has to declare.
     """
 
     selector: tuple[tuple[str, str], ...] = ()
     affinity: tuple[tuple[Requirement, ...], ...] = ()
     tolerations: tuple[Toleration, ...] = ()
+    features: frozenset[str] = frozenset()
 
     def selects(self, node: Node) -> bool:
-        """Whether nodeSelector and required affinity accept `node`."""
+        """Whether nodeSelector, required affinity and needed features accept `node`."""
+        if not self.features <= node.features:
+            return False
         if any(node.labels.get(key) != value for key, value in self.selector):
             return False
         if not self.affinity:

@@ -41,6 +41,12 @@ class Variable(TypedDict, total=False):
     valueFrom: ValueSource | None
 
 
+class RestartRule(TypedDict, total=False):
+    """What is kept of a rule by which a container starts anew."""
+
+    action: Any
+
+
 class ContainerShape(TypedDict, total=False):
     """What is kept of a container; of `env` one variable at most, by which it is told devices."""
 
@@ -48,6 +54,7 @@ class ContainerShape(TypedDict, total=False):
     env: list[Variable] | None
     resources: Any
     restartPolicy: Any
+    restartPolicyRules: list[RestartRule] | None
     ports: Any
 
 
@@ -70,6 +77,7 @@ class PodSpec(TypedDict, total=False):
     affinity: Any
     containers: list[ContainerShape] | None
     hostNetwork: Any
+    hostUsers: Any
     initContainers: list[ContainerShape] | None
     nodeName: Any
     nodeSelector: Any
@@ -161,6 +169,7 @@ class NodeStatus(TypedDict, total=False):
     capacity: Any
     conditions: list[NodeCondition] | None
     daemonEndpoints: Any
+    declaredFeatures: Any
     nodeInfo: NodeInfo | None
 
 

@@ -177,7 +177,7 @@ def trimmed(kind: Kind, body: Body) -> Body:
         _trim_metadata(metadata)
         status = body.get("status")
         _share(body.get("spec"), ("taints",))
-        _share(status, ("allocatable", "capacity", "daemonEndpoints"))
+        _share(status, ("allocatable", "capacity", "daemonEndpoints", "declaredFeatures"))
         _share_conditions(status)
     elif kind == RESOURCE_SLICES:
         _share_devices(body.get("spec"))

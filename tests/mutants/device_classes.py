@@ -19,6 +19,14 @@ KILLED = f"{SHARED}::test_killed_at_every_write"
 
 DEVICE_CLASSES = (
     Mutant(
+        "features that nodes declare",
+        "a pod goes to a kubelet that refuses it, again and again",
+        "model/node_constraint.py",
+        "        if not self.features <= node.features:\n            return False\n",
+        "",
+        "tests/filters/test_tables.py::test_a_row[restarts of all containers]",
+    ),
+    Mutant(
         "shared claim: others stay",
         "a pod that joins a claim takes it from those that use it",
         ALLOCATION,

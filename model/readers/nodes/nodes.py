@@ -148,6 +148,7 @@ def _read(
         failure_permille=_failure(manifest, annotations),
         labels=labels,
         taints=_taints(manifest, node_spec),
+        features=_features(status),
         ready=_ready(manifest, status),
         cordoned=cordoned or metadata.get("deletionTimestamp") is not None,
     )
@@ -213,6 +214,12 @@ def _ready(manifest: Manifest, status: Body) -> bool:
             value = manifest.text(body.get("status"), f"{path}.status")
             manifest.choice(value, f"{path}.status", ("True", "False", "Unknown"))
     return ready_status({"status": {"conditions": [body for _, body in conditions]}}) == "True"
+
+
+def _features(status: Body) -> frozenset[str]:
+    """What its kubelet declares (1.36)."""
+    declared = status.get("declaredFeatures")
+    return frozenset(str(one) for one in declared) if isinstance(declared, list) else frozenset()
 
 
 def _taints(manifest: Manifest, spec: Body) -> tuple[Taint, ...]:

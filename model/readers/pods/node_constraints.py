@@ -1,4 +1,4 @@
-"""Where a pod may go: selector, required node affinity, tolerations; and what is unsupported."""
+"""Where a pod may go: selector, affinity, tolerations, features; and what is unsupported."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import product
 from fourleaf.model.node_constraint import NodeConstraint, Requirement, Toleration
 from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.pods.constraint_text import MOST_CONSTRAINT_BYTES, is_too_long
+from fourleaf.model.readers.pods.needed_features import needed_features
 from fourleaf.model.readers.pods.node_terms import Terms, node_selector_terms
 from fourleaf.model.readers.pods.pod_terms import (
     FORBIDS,
@@ -78,6 +79,7 @@ def read_wants(manifest: Manifest, spec: Body) -> NodeWants:
         else (),
         affinity=terms,
         tolerations=tuple(_tolerations(manifest, spec)),
+        features=needed_features(spec),
     )
     spread = spread_constraints(manifest, spec, FORBIDS)
     if len(near) + len(apart) + len(spread) > MOST_POD_TERMS and not stands:

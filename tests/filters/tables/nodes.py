@@ -37,10 +37,30 @@ def resized(condition: str, reason: str, asked: str, held: str) -> Standing:
     return Standing("n0", cpu=asked, status=status)
 
 
+def restarts(action: str) -> Body:
+    """A pod whose sidecar has a rule by which it starts anew, and takes others with it or not."""
+    rule = {"action": action, "exitCodes": {"operator": "In", "values": [42]}}
+    sidecar = {"name": "s", "restartPolicy": "Always", "restartPolicyRules": [rule]}
+    return {"initContainers": [sidecar]}
+
+
+_DECLARE = {
+    "n1": {"features": ["GuaranteedQoSPodCPUResize", "RestartAllContainersOnContainerExits"]},
+    "n2": {"features": ["UserNamespacesHostNetworkSupport"]},
+}
 _TWO = {"spec": {"taints": [{"key": key, "value": "x", "effect": "NoSchedule"} for key in "kl"]}}
 _BIG = {"cpu": "3"}
 
 NODES = (
+    Row("restarts of all containers", "n1", restarts("RestartAllContainers"), nodes=_DECLARE),
+    Row("restarts of one container", ALL, restarts("Restart"), nodes=_DECLARE),
+    Row(
+        "user namespaces on the network of the host",
+        "n2",
+        {"hostNetwork": True, "hostUsers": False},
+        nodes=_DECLARE,
+    ),
+    Row("the network of the host alone", ALL, {"hostNetwork": True}, nodes=_DECLARE),
     Row("a cordoned node", "n1 n2 n3", nodes={"n0": {"spec": {"unschedulable": True}}}),
     Row("a selector", "n2 n3", {"nodeSelector": {"zone": "z1"}}),
     Row("a selector that no node has", "", {"nodeSelector": {"zone": "z9"}}),

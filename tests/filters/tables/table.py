@@ -33,7 +33,7 @@ class Standing:
 class Row:
     """What a pod with `spec` is asked of, and the nodes that it `fits`, apart by spaces.
 
-    `nodes` are changes of nodes: labels, taints, or other fields of their bodies. With
+    `nodes` are changes of nodes: labels, taints, features, or other fields of their bodies. With
     `refused`, a field of the pod, Fourleaf holds it by that name; with `gated`, it waits. `unused`
     are nodes of those that Fourleaf does not use, as the page of predicates says.
     """
@@ -78,6 +78,7 @@ def _node(name: str, change: Body) -> Body:
     status = {
         "allocatable": amounts | change.get("offers", {}),
         "conditions": [{"type": "Ready", "status": "True"}],
+        "declaredFeatures": change.get("features", []),
     }
     known = {key: label for key, label in labels.items() if label is not None}
     return _body("v1", "Node", name, "", labels=known) | {

@@ -105,6 +105,16 @@ AFFINITY = {
             "hostNetwork": True,
             "containers": [{"name": "c", "ports": [{"containerPort": 80}], "resources": GPUS}],
         },
+        {"hostUsers": False, "hostNetwork": True},
+        {
+            "containers": [
+                {
+                    "name": "c",
+                    "resources": GPUS,
+                    "restartPolicyRules": [{"action": "RestartAllContainers"}],
+                }
+            ]
+        },
         {"schedulingGates": [{"name": "g"}]},
         {"schedulingGroup": {"podGroupName": "group"}},
         {"priority": 7, "priorityClassName": "high"},

@@ -90,6 +90,7 @@ _CONTAINER = (
     many(6, "ports", *_PORT),
     one(8, "resources", *_RESOURCES),
     text(24, "restartPolicy"),
+    many(25, "restartPolicyRules", text(1, "action")),
 )
 _VOLUME = (
     text(1, "name"),
@@ -144,6 +145,7 @@ _SPEC = (
     text(31, "preemptionPolicy"),
     pairs(32, "overhead", quantities=True),
     many(33, "topologySpreadConstraints", *_SPREAD),
+    truth(37, "hostUsers", kept=True),
     many(38, "schedulingGates", text(1, "name")),
     many(39, "resourceClaims", *_CLAIM),
     one(40, "resources", *_RESOURCES),

@@ -43,6 +43,7 @@ var used = []string{
 	names.NodeName,
 	names.TaintToleration,
 	names.NodeAffinity,
+	names.NodeDeclaredFeatures,
 	names.NodePorts,
 	names.NodeResourcesFit,
 	names.VolumeRestrictions,

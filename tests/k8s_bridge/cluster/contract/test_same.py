@@ -32,6 +32,7 @@ _RICH: dict[str, Any] = {
     "terminationGracePeriodSeconds": 0,
     "activeDeadlineSeconds": 300,
     "hostNetwork": True,
+    "hostUsers": True,
     "nodeSelector": {"pool": "gpu", "blank": ""},
     "restartPolicy": "Never",
     "volumes": [
@@ -47,6 +48,12 @@ _RICH: dict[str, Any] = {
             "name": "sidecar",
             "image": "proxy",
             "restartPolicy": "Always",
+            "restartPolicyRules": [
+                {
+                    "action": "RestartAllContainers",
+                    "exitCodes": {"operator": "In", "values": [42]},
+                }
+            ],
             "resources": {"requests": {"cpu": "100m", "memory": "1Gi"}},
         }
     ],
