@@ -81,6 +81,23 @@ def amend_tables(name: str, change: Callable[[str], str]) -> None:
     _write(name, f"{title}\n\n{told}\n\n{change(body)}\n")
 
 
+def with_rows(body: str, rows: Sequence[Sequence[str]], told: str, keys: int = 1) -> str:
+    """The tables of `body` with these `rows` in place of those of the same first cells, and `told`.
+
+    The first `keys` cells of a row say what was measured. Raises `LookupError` where there is no
+    such row.
+    """
+    lines = body.split("\n")
+    for row in rows:
+        start = f"| {' | '.join(row[:keys])} |"
+        at = next((i for i, line in enumerate(lines) if line.startswith(start)), None)
+        if at is None:
+            raise LookupError(f"the page has no row of {', '.join(row[:keys])}")
+        lines[at] = "| " + " | ".join(row) + " |"
+    names = "; ".join(", ".join(row[:keys]) for row in rows)
+    return "\n".join(lines) + f"\n\nMeasured again since, {told}: {names}."
+
+
 def _write(name: str, text: str) -> None:
     """Write a page of tables, and the first page; where a figure of that is gone, say so."""
     TABLES.mkdir(exist_ok=True)

@@ -34,7 +34,7 @@ import typer
 
 from benchmarks.recovery.grounds import GROUNDS, LOST, SIZE, Ground, Site
 from benchmarks.recovery.owners import OWNERS, GangOwner
-from benchmarks.results import markdown, write_tables
+from benchmarks.results import amend_tables, machine, markdown, with_rows, write_tables
 from benchmarks.throughput.figures import percentile
 from tests.controlplane.api import Api
 from tests.controlplane.fleet import create_nodes
@@ -50,6 +50,8 @@ PATIENCE = 120.0
 STAYS = 30.0
 """Seconds for which a gang that cannot be repaired is watched, once an event has said why."""
 AT_ONCE = "  repair: {endLostPodsAtOnce: true}\n"
+WHAT = 3
+"""Cells of a row that say what was measured: the owner, the room, the nodes lost."""
 LOOK = 0.25
 """Seconds between two looks at the pods."""
 
@@ -234,7 +236,9 @@ def main(
     runs: Annotated[int, typer.Option(min=1, help="Runs of each row.")] = 30,
     seed: Annotated[int, typer.Option(help="Which nodes die.")] = 1,
     only: Annotated[str, typer.Option(help="Owners of this kind alone.")] = "",
-    write: Annotated[bool, typer.Option(help="Write the page of tables.")] = False,
+    write: Annotated[
+        bool, typer.Option(help="Write the page of tables; with --only, these rows of it.")
+    ] = False,
 ) -> None:
     """Measure every row, and print the table."""
     rows: list[list[str]] = []
@@ -252,7 +256,9 @@ def main(
     header += ["pods new", "legal"]
     table = markdown(header, rows)
     print(table)
-    if write:
+    if write and only:
+        amend_tables("recovery", partial(with_rows, rows=rows, told=machine(), keys=WHAT))
+    elif write:
         intro = (__doc__ or "").split("\n", 2)[2].strip()
         write_tables(
             "recovery", "From a node's death to the gang's next run", f"{intro}\n\n{table}"

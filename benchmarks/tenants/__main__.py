@@ -14,7 +14,7 @@ from typing import Annotated
 import structlog
 import typer
 
-from benchmarks.results import amend_tables, machine, markdown, write_tables
+from benchmarks.results import amend_tables, machine, markdown, with_rows, write_tables
 from benchmarks.tenants.loads import LOADS, NEAR, TWICE
 from benchmarks.tenants.measure import GAP_SECONDS, HONEST, MOST_REST_SECONDS, Row, measured
 
@@ -71,7 +71,7 @@ def main(
     table = markdown(HEADER, lines)
     print(table)
     if write and only:
-        amend_tables("tenants", partial(renewed, rows=lines[1:], told=_told(bases)))
+        amend_tables("tenants", partial(with_rows, rows=lines[1:], told=_told(bases)))
     elif write:
         note = NOTE.format(
             honest=HONEST,
@@ -89,21 +89,6 @@ def main(
         write_tables("tenants", TITLE, f"{note}\n\n{table}")
     if any(line[-1] == "no" for line in lines):
         raise SystemExit(1)
-
-
-def renewed(body: str, rows: Sequence[Sequence[str]], told: str) -> str:
-    """The tables of `body` with these `rows` in place of those of the same loads, and `told`.
-
-    Raises `LookupError` where there is no row of such a load.
-    """
-    lines = body.split("\n")
-    for row in rows:
-        at = next((i for i, line in enumerate(lines) if line.startswith(f"| {row[0]} |")), None)
-        if at is None:
-            raise LookupError(f"the page of tenants has no row of {row[0]}")
-        lines[at] = "| " + " | ".join(row) + " |"
-    names = ", ".join(row[0] for row in rows)
-    return "\n".join(lines) + f"\n\nMeasured again since, {told}: {names}."
 
 
 def _told(bases: Sequence[Row]) -> str:

@@ -10,8 +10,9 @@ import pytest
 
 from benchmarks import first_page, results
 from benchmarks.read_tables import read_tables
+from benchmarks.results import with_rows
 from benchmarks.tenants import memory, pods
-from benchmarks.tenants.__main__ import HEADER, columns, renewed
+from benchmarks.tenants.__main__ import HEADER, columns
 from benchmarks.tenants.loads import LOADS, Load
 from benchmarks.tenants.measure import measured
 
@@ -60,8 +61,11 @@ def test_memory_is_written_as_a_page_of_tables(
 def test_rows_that_are_measured_again_take_the_place_of_the_old_ones() -> None:
     """The others stay, and it is said which are newer."""
     body = "How.\n\n| load | median |\n|---|---|\n| none | 4 |\n| a | 5 |\n| b | 6 |"
-    assert renewed(body, [["b", "1"]], "by us") == (
+    assert with_rows(body, [["b", "1"]], "by us") == (
         body.replace("| b | 6 |", "| b | 1 |") + "\n\nMeasured again since, by us: b."
     )
     with pytest.raises(LookupError, match="no row of c"):
-        renewed(body, [["c", "1"]], "by us")
+        with_rows(body, [["c", "1"]], "by us")
+    body = "| a | 1 | 5 |\n| a | 2 | 6 |"
+    told = "\n\nMeasured again since, by us: a, 2."
+    assert with_rows(body, [["a", "2", "7"]], "by us", 2) == "| a | 1 | 5 |\n| a | 2 | 7 |" + told
