@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-SCRIPT = '"><script>window.hacked=1</script><img src=x onerror="window.hacked=1">'
-QUOTES = "a' onmouseover='window.hacked=1' b=\"`${1}{{7*7}}"
+SCRIPT = '"><script>window.hacked=1</script><img/src=x/onerror="window.hacked=1">'
+QUOTES = "a'/onmouseover='window.hacked=1'/b=\"`${1}{{7*7}}"
 
 
 def objects() -> list[dict[str, Any]]:
