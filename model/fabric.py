@@ -8,6 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from fourleaf.model.node import Node
+from fourleaf.model.resources import Resources
 
 
 class AdjacencyKind(StrEnum):
@@ -76,6 +77,11 @@ class Fabric:
     def nodes(self) -> Mapping[str, Node]:
         """Node name -> node."""
         return {node.name: node for leaf in self.leaves for node in leaf.nodes}
+
+    @cached_property
+    def offers(self) -> frozenset[Resources]:
+        """What its nodes offer when they are empty: each amount once, for most are alike."""
+        return frozenset(node.allocatable for leaf in self.leaves for node in leaf.nodes)
 
     @cached_property
     def leaf_index(self) -> Mapping[str, int]:

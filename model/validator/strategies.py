@@ -84,5 +84,4 @@ def _belonging(snapshot: Snapshot, gang: Gang) -> tuple[Replicas | None, int, Ma
 
 def _most(snapshot: Snapshot, request: Resources) -> int:
     """How many such pods the emptied node holds that holds most of them."""
-    offers = {id(n.allocatable): n.allocatable for n in snapshot.fabric.nodes.values()}
-    return max((fits(offer, request) for offer in offers.values()), default=0)
+    return max((fits(offer, request) for offer in snapshot.fabric.offers), default=0)

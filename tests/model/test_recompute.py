@@ -17,10 +17,22 @@ from fourleaf.model.node_constraint import (
     Requirement,
     Toleration,
 )
-from fourleaf.model.resources import Resources
+from fourleaf.model.resources import Resources, fits
 from fourleaf.model.snapshot import RunningPod
-from fourleaf.model.validator import score, who_values
-from tests.small import GIB, NOTHING, NOW, WHOLE, fabric, gang, node, plan, seats, snapshot
+from fourleaf.model.validator import score, strategies, who_values
+from tests.small import (
+    GIB,
+    NOTHING,
+    NOW,
+    WHOLE,
+    fabric,
+    gang,
+    node,
+    one_leaf,
+    plan,
+    seats,
+    snapshot,
+)
 
 ONLY_COMFORT = {"resourceAvailability": 1}
 ONLY_FILL = {"domainUtilization": 1}
@@ -362,3 +374,21 @@ def test_replicas_that_run_count() -> None:
     joins = replace(one, strategy=Strategy.CONSOLIDATED)
     assert "fewestNodes" not in points(where, joins, ["a0"], [runs])
     assert points(where, joins, ["b0"], [runs])["fewestNodes"] == -500 * 4
+
+
+def test_what_nodes_offer_alike_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundred nodes of two kinds, all with objects of their own: two looks, one at its node."""
+    looks: list[Resources] = []
+
+    def looked(free: Resources, request: Resources) -> int:
+        looks.append(free)
+        return fits(free, request)
+
+    kinds = [
+        replace(node(f"n{i}", "a"), allocatable=Resources(8 + 8 * (i % 2), pods=9))
+        for i in range(100)
+    ]
+    pair = gang("g", 2, strategy=Strategy.CONSOLIDATED)
+    monkeypatch.setattr(strategies, "fits", looked)
+    strategies.node_share(snapshot(one_leaf(*kinds), pair), pair, 0, "n0")
+    assert len(looks) == 3
