@@ -21,7 +21,7 @@ spec:
   repair: {placesSeconds: 25}
   backfill: {afterSeconds: 10}
   preemption: {windowSeconds: 30}
-  defragmentation: {everySeconds: 15, minimumRuntimeSeconds: 5, perGangPerDay: 4}
+  defragmentation: {everySeconds: 15, minimumRuntimeSeconds: 2, perGangPerDay: 4}
 """
 GOOD = (
     "  batch: {size: 3}\n",
