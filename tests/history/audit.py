@@ -57,6 +57,14 @@ class Request:
         """Whether it asks to evict a pod, and not only whether that would be possible."""
         return (self.resource, self.subresource, self.dry_run) == ("pods", "eviction", False)
 
+    @property
+    def evicts(self) -> str:
+        """The UID of the pod whose eviction it asks for, or tries out; "" where it names none."""
+        if (self.resource, self.subresource) != ("pods", "eviction"):
+            return ""
+        options = (self.sent or {}).get("deleteOptions") or {}
+        return str((options.get("preconditions") or {}).get("uid", ""))
+
 
 def read(log: Path, start: int = 0) -> list[Request]:
     """Read the requests of an audit log from byte `start` on, oldest first.

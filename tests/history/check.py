@@ -16,6 +16,7 @@ from tests.history.laws.law import Law
 from tests.history.laws.leaks import Leaks
 from tests.history.laws.loops import Loops
 from tests.history.laws.requests import RequestsPerPod
+from tests.history.laws.served import Evictions, Served, evictions
 from tests.history.laws.topology import Topology
 from tests.history.laws.whole import Whole
 from tests.history.laws.work import Done, Work, done
@@ -45,10 +46,11 @@ class Expectations:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Breaches by law, in the order of the laws, and what the run did."""
+    """Breaches by law, in the order of the laws, what the run did, and what evictions came to."""
 
     breaches: Mapping[str, tuple[str, ...]]
     done: Done
+    evictions: Evictions
     gaps: tuple[str, ...] = ()
 
     @property
@@ -68,6 +70,7 @@ class Verdict:
         found.append(
             f"{did.bindings} bindings, {did.commits} commits, {did.holding} pods hold nodes"
         )
+        found += self.evictions.lines()
         found += [f"versions are missing: {gap}" for gap in self.gaps]
         return found
 
@@ -83,6 +86,7 @@ def laws(expected: Expectations) -> list[Law]:
         Bindings(),
         Deletes(),
         Budgets(),
+        Served(),
         Topology(expected.sizes),
         Leaks(),
         Loops(expected.failures_a_second, expected.failures_in_all),
@@ -95,4 +99,4 @@ def laws(expected: Expectations) -> list[Law]:
 def check(history: History, expected: Expectations, more: Sequence[Law] = ()) -> Verdict:
     """Judge a history by every law, and by `more` of a scenario's own."""
     broken = {law.name: tuple(law.breaches(history)) for law in (*laws(expected), *more)}
-    return Verdict(broken, done(history), history.gaps)
+    return Verdict(broken, done(history), evictions(history), history.gaps)

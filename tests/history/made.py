@@ -71,9 +71,10 @@ class Story:
         size: int = 0,
         gpus: int = 8,
         scheduler: str = "topology-aware-scheduler",
+        owner: str = "",
         **labels: str,
     ) -> None:
-        """An unbound pod of a gang or alone."""
+        """An unbound pod of a gang or alone; an `owner` is the name of a ReplicaSet."""
         annotations = {"topology.scheduler/gang": gang, "topology.scheduler/gang-size": str(size)}
         limits = {"limits": {"nvidia.com/gpu": str(gpus)}}
         body: Body = {
@@ -86,6 +87,9 @@ class Story:
             "spec": {"schedulerName": scheduler, "containers": [{"resources": limits}]},
             "status": {"phase": "Pending"},
         }
+        if owner:
+            made_by = {"kind": "ReplicaSet", "name": owner, "uid": f"uid-{owner}"}
+            body["metadata"]["ownerReferences"] = [{**made_by, "controller": True}]
         self.put("pods", body)
 
     def bind(self, name: str, node: str, commit: str = "", devices: str = "") -> None:
@@ -124,6 +128,27 @@ class Story:
         content = {"commit": commit, "phase": phase, "members": rows, "pages": pages}
         self._record(name, "gang", epoch, content)
 
+    def relocation(
+        self,
+        gang: str,
+        purpose: str,
+        seats: list[list[str]],
+        leavers: list[list[str]],
+        lost: bool = False,
+        owner: str = "",
+        until: float = 1e12,
+    ) -> None:
+        """A relocation is written; rows are pod and node."""
+        content = {
+            "gang": f"ml/{gang}",
+            "purpose": purpose,
+            "seats": [[pod, f"uid-{pod}", [0, 0, 0], "", node, 0] for pod, node in seats],
+            "leavers": [["ml", pod, f"uid-{pod}", node, lost] for pod, node in leavers],
+            "owner": owner,
+            "until": until,
+        }
+        self._record(f"relocation-{gang}", "relocation", 1, content)
+
     def _record(self, name: str, record: str, epoch: int, content: Body) -> None:
         metadata = {
             "name": name,
@@ -147,18 +172,24 @@ class Story:
         sent: Body | None = None,
         at: float | None = None,
         user: str = USERS[0],
+        dry_run: bool = False,
+        got: Body | None = None,
     ) -> None:
         """A replica of ours asks for something; `at` in seconds, by default now."""
         moment = self.revision * SPAN if at is None else at
-        self.requests.append(
-            Request(moment, moment, user, verb, resource, code, subresource, "ml", name, sent=sent)
-        )
+        about = (verb, resource, code, subresource, "ml", name, dry_run)
+        self.requests.append(Request(moment, moment, user, *about, sent=sent, got=got))
 
-    def evict(self, name: str, uid: bool = True) -> None:
-        """A pod is evicted by us: answered, and gone at once."""
-        options = {"preconditions": {"uid": f"uid-{name}"}} if uid else {}
-        self.ask("create", "pods", name, "eviction", 201, {"deleteOptions": options})
-        self.gone("pods", name)
+    def evict(self, *names: str, slowly: bool = False) -> None:
+        """Pods are evicted by us: answered, and gone at once, or `slowly` not yet."""
+        for name in names:
+            self.ask("create", "pods", name, "eviction", 201, evicting(name))
+            if slowly:
+                body = copy.deepcopy(self.live["pods", name])
+                body["metadata"] |= {"deletionTimestamp": "x", "deletionGracePeriodSeconds": 30}
+                self.put("pods", body)
+            else:
+                self.gone("pods", name)
 
     @property
     def history(self) -> History:
@@ -168,6 +199,11 @@ class Story:
             for kind in ("pods", "leases")
         }
         return History(tuple(self.requests), tuple(self.versions), left["pods"], left["leases"])
+
+
+def evicting(name: str) -> Body:
+    """What is sent to evict a pod."""
+    return {"deleteOptions": {"preconditions": {"uid": f"uid-{name}"}}}
 
 
 def entry(commit: str, *rows: list[str], lease: str = "", phase: str = "Committed") -> Body:

@@ -93,6 +93,12 @@ def gang(pod: Body) -> str:
     return f"{pod['metadata'].get('namespace', '')}/{name}" if name else ""
 
 
+def controller(pod: Body) -> Body:
+    """The owner reference of what made it, {} where nothing did."""
+    owners = pod["metadata"].get("ownerReferences") or ()
+    return next((one for one in owners if one.get("controller")), {})
+
+
 def gang_size(pod: Body) -> int:
     """How many members its gang needs, by its annotation; 0 where that says nothing."""
     text = annotation(pod, GANG_SIZE)

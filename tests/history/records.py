@@ -1,4 +1,4 @@
-"""What pages and gang leases say, decoded from their Leases by the published format alone."""
+"""What pages, gang leases and relocations say, decoded from their Leases as published."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Body = dict[str, Any]
 
 RECORD = "alloc.gpu.scheduling/record"
 CONTENT = "alloc.gpu.scheduling/content"
-PAGE, GANG = "page", "gang"
+PAGE, GANG, RELOCATION = "page", "gang", "relocation"
 COMMITTED, ROLLING_BACK, PREPARED = "Committed", "RollingBack", "Prepared"
 
 
@@ -56,11 +56,38 @@ class GangLease:
     pages: tuple[str, ...]
 
 
-Record = Page | GangLease
+@dataclass(frozen=True, slots=True)
+class Leaver:
+    """A pod, NAMESPACE/NAME, that has to go from `node`. `lost`: its node is dead, and so is it."""
+
+    uid: str
+    pod: str
+    node: str
+    lost: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Relocation:
+    """The relocation of a gang, NAMESPACE/NAME, as it stands.
+
+    `seats` name the members that leave for them, or wait for them. `owner` is the UID of what
+    makes another pod in the place of one that is a gang by itself. `until` in seconds since 1970.
+    """
+
+    name: str
+    gang: str
+    purpose: str
+    seats: tuple[Row, ...]
+    leavers: tuple[Leaver, ...]
+    owner: str
+    until: float
+
+
+Record = Page | GangLease | Relocation
 
 
 def kind_of(lease: Body) -> str:
-    """What the Lease records: "page", "gang", or "" where it is none of our records."""
+    """What the Lease records: "page", "gang", "relocation", or "" where it is no record of ours."""
     return str((lease["metadata"].get("labels") or {}).get(RECORD, ""))
 
 
@@ -73,6 +100,8 @@ def record_of(lease: Body) -> Record | None:
             return _page(lease, content)
         if kind == GANG:
             return _gang(lease, content)
+        if kind == RELOCATION:
+            return _relocation(lease, content)
     except (ValueError, KeyError, TypeError):
         return None
     return None
@@ -109,6 +138,21 @@ def _gang(lease: Body, content: Body) -> GangLease:
         content["phase"],
         _rows(content["members"]),
         tuple(content["pages"]),
+    )
+
+
+def _relocation(lease: Body, content: Body) -> Relocation:
+    return Relocation(
+        lease["metadata"]["name"],
+        content["gang"],
+        content["purpose"],
+        tuple(Row(uid, pod, node) for pod, uid, _, _, node, *_ in content["seats"]),
+        tuple(
+            Leaver(uid, f"{namespace}/{pod}", node, lost)
+            for namespace, pod, uid, node, lost in content["leavers"]
+        ),
+        content["owner"],
+        content["until"],
     )
 
 

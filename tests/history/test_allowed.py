@@ -8,7 +8,7 @@ import pytest
 
 from tests.history.check import Expectations, check
 from tests.history.made import Story, entry, good, row
-from tests.history.test_laws import stand
+from tests.history.test_laws import goes_back, stand
 
 
 def taken_over_after_its_end(story: Story) -> None:
@@ -75,10 +75,7 @@ def bound_for_a_gang_lease(story: Story) -> None:
 def evicted_within_the_budget(story: Story) -> None:
     """One of two ready pods is evicted, and one is to stay."""
     story.budget("one", "50%", app="x")
-    for name in ("x", "y"):
-        story.pod(name, scheduler="other", app="x")
-        story.change(name, ready=True)
-    story.evict("x")
+    goes_back(story)
 
 
 def a_leaf_with_a_cordoned_node(story: Story) -> None:

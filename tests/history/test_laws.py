@@ -20,7 +20,7 @@ def test_a_good_history_keeps_every_law() -> None:
     """Two bound pods of one commit: nothing to say, and every law was asked."""
     verdict = check(good().history, Expectations(2, 1, 2, requests_per_pod=1))
     assert verdict.ok
-    assert len(verdict.breaches) == 12
+    assert len(verdict.breaches) == 13
     assert (verdict.done.bindings, verdict.done.commits, verdict.done.holding) == (2, 1, 2)
 
 
@@ -144,10 +144,17 @@ def evicted_by_name(story: Story) -> None:
 def budget_broken(story: Story) -> None:
     """One of two ready pods is evicted though both are to stay."""
     story.budget("both", 2, app="x")
+    goes_back(story)
+
+
+def goes_back(story: Story) -> None:
+    """Of two ready pods one is evicted: its commit goes back."""
     for name in ("x", "y"):
         story.pod(name, scheduler="other", app="x")
         story.change(name, ready=True)
+    story.page("page-2", ["n2"], [entry("c2", row("x", "n2"), phase="RollingBack")])
     story.evict("x")
+    story.page("page-2", ["n2"])
 
 
 def gap_between(story: Story) -> None:

@@ -23,9 +23,7 @@ class Budgets:
     def breaches(self, history: History) -> list[str]:
         """Every eviction of ours after which fewer pods were ready than a budget demands."""
         evicted = {
-            (request.sent or {}).get("deleteOptions", {}).get("preconditions", {}).get("uid", "")
-            for request in history.our_requests
-            if request.is_eviction and request.ok
+            request.evicts for request in history.our_requests if request.is_eviction and request.ok
         }
         found: list[str] = []
         for change in replay(history):

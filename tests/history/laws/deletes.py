@@ -26,8 +26,7 @@ class Deletes:
 def _trouble(request: Request) -> str:
     if request.resource == "pods" and request.verb in ("delete", "deletecollection"):
         return "is a delete"
-    if request.resource == "pods" and request.subresource == "eviction":
-        options = (request.sent or {}).get("deleteOptions") or {}
-        if not (options.get("preconditions") or {}).get("uid"):
-            return "names no UID"
+    evicts = (request.resource, request.subresource) == ("pods", "eviction")
+    if evicts and not request.evicts:
+        return "names no UID"
     return ""

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 
 from tests.history import pods
 from tests.history.history import History
-from tests.history.records import COMMITTED, GANG, PAGE, Page, kind_of, record_of
+from tests.history.records import (
+    COMMITTED,
+    GANG,
+    PAGE,
+    Page,
+    Relocation,
+    kind_of,
+    record_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +34,8 @@ class Leaks:
             name = lease["metadata"]["name"]
             if kind == GANG:
                 found.append(f"gang lease {name} is left")
+            elif isinstance(record, Relocation):
+                found.append(f"relocation {name} is left")
             elif kind == PAGE and isinstance(record, Page):
                 found += _unsettled(record)
                 written.update((row.uid, row.node) for one in record.entries for row in one.rows)
