@@ -62,6 +62,8 @@ def _teller(results: Path | None) -> Callable[[Run], None]:
     def tell(run: Run) -> None:
         with lock:
             _say(f"{run.scenario} seed {run.seed}: {_outcome(run)} in {run.seconds:g} s")
+            for line in filter(None, (run.evictions, *run.excuses)):
+                _say(f"  {line}")
             if not run.held:
                 _say(f"  again: {run.again}\n  logs: {run.logs}")
             if results is not None:

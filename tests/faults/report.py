@@ -14,9 +14,11 @@ from pathlib import Path
 from benchmarks.results import machine, markdown
 from tests.faults.runs import Run, counts
 from tests.faults.scenario import every_scenario
+from tests.history.laws.served import tally
 
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 START, END = "<!-- faults -->", "<!-- /faults -->"
+COUNTS = ("served", "excused", "went_back")
 HEADER = ["scenario", "what must hold", "tried", "held", "seeds", "median s"]
 
 
@@ -55,6 +57,17 @@ def table(runs: Sequence[Run]) -> str:
     return markdown(HEADER, rows)
 
 
+def evictions(runs: Sequence[Run]) -> str:
+    """What the evictions of these runs came to, where that was asked; each excuse with its run."""
+    asked = [run for run in runs if run.served is not None]
+    if not asked:
+        return ""
+    counts = [sum(getattr(run, name) or 0 for run in asked) for name in COUNTS]
+    excuses = [f"- `{run.scenario}` {run.seed}: {why}" for run in asked for why in run.excuses]
+    found = f"Of pods that lived, in {len(asked)} of these runs: {tally(*counts)}."
+    return "\n".join(["", found, *([""] if excuses else []), *excuses, ""])
+
+
 def _spans(seeds: Sequence[int]) -> str:
     """Seeds in their order, neighbours joined: `1-20, 25`."""
     spans: list[list[int]] = []
@@ -73,7 +86,8 @@ def write(page: Path, runs: Sequence[Run]) -> None:
         raise ValueError(f"{page}: no {START} and {END}\nPut both where the table is to stand.")
     before, rest = text.split(START, 1)
     after = rest.split(END, 1)[1]
-    page.write_text(f"{before}{START}\n{machine()}\n\n{table(runs)}\n{END}{after}")
+    told = f"{machine()}\n\n{table(runs)}\n{evictions(runs)}"
+    page.write_text(f"{before}{START}\n{told}{END}{after}")
 
 
 def main(files: Sequence[str]) -> int:

@@ -8,23 +8,33 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.faults.ground import Ground
 from tests.faults.scenario import Scenario
 from tests.faults.stage import Stage
+from tests.history.laws.served import Evictions, tally
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run. `why` is "" where all held; `logs` is where its logs are kept, "" for nowhere."""
+    """One run. `why` is "" where all held; `logs` is where its logs are kept, "" for nowhere.
+
+    `served`, `excused` and `went_back` count its evictions of pods that lived: those that served a
+    gang, those that did not and are excused, for `excuses`, and those for commits that went back.
+    None where that was not asked.
+    """
 
     scenario: str
     seed: int
     seconds: float
     why: str = ""
     logs: str = ""
+    served: int | None = None
+    excused: int | None = None
+    went_back: int | None = None
+    excuses: tuple[str, ...] = ()
 
     @property
     def held(self) -> bool:
@@ -36,16 +46,25 @@ class Run:
         """The command that repeats it."""
         return f"python -m tests.faults {self.scenario} --first {self.seed} --seeds 1"
 
+    @property
+    def evictions(self) -> str:
+        """What its evictions came to, "" where there were none or that was not asked."""
+        if not (self.served or self.excused or self.went_back):
+            return ""
+        return tally(self.served or 0, self.excused or 0, self.went_back or 0)
+
 
 def run_once(scenario: Scenario, seed: int, ground: Ground, brief: bool = False) -> Run:
     """Run one scenario with one seed on a control plane."""
     folder = ground.folder / f"{scenario.name}-{seed}"
     began = time.monotonic()
     why = ""
+    found: Evictions | None = None
     try:
         with Stage(ground, scenario.name, seed, folder, brief) as stage:
             scenario.run(stage)
             stage.settle()
+            found = stage.verdict.evictions if stage.verdict else None
     except Exception as error:  # noqa: BLE001 - whatever it is, the run has not held
         why = f"{type(error).__name__}: {error}"
         folder.mkdir(exist_ok=True)
@@ -53,7 +72,16 @@ def run_once(scenario: Scenario, seed: int, ground: Ground, brief: bool = False)
     seconds = time.monotonic() - began
     if not why:
         shutil.rmtree(folder, ignore_errors=True)
-    return Run(scenario.name, seed, round(seconds, 1), why, str(folder) if why else "")
+    run = Run(scenario.name, seed, round(seconds, 1), why, str(folder) if why else "")
+    if found is None:
+        return run
+    return replace(
+        run,
+        served=found.served,
+        excused=found.not_served,
+        went_back=found.went_back,
+        excuses=tuple(why for _, why in found.excused),
+    )
 
 
 def run_all(

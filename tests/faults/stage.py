@@ -15,7 +15,7 @@ from tests.e2e.checker import breaches, holds
 from tests.faults.actor import Actor
 from tests.faults.gangs import Gang
 from tests.faults.ground import LEASES, ROLES, Ground
-from tests.history.check import Expectations
+from tests.history.check import Expectations, Verdict
 from tests.history.watching import watching
 
 LEADER = f"{LEASES}/fourleaf-scheduler"
@@ -30,7 +30,7 @@ class Stage:
 
     In a `brief` run pauses may be shorter than what is promised. `run` records all versions of
     what is on the cluster, and `expected` is what its history is judged by; a scenario may set
-    it. To be used as a context.
+    it, and `verdict` is what it was found to be. To be used as a context.
     """
 
     def __init__(
@@ -45,6 +45,7 @@ class Stage:
         self.folder = folder
         self.gangs: list[Gang] = []
         self.expected = Expectations()
+        self.verdict: Verdict | None = None
         self._watching = ExitStack()
 
     def __enter__(self) -> Stage:
@@ -152,4 +153,4 @@ class Stage:
             self.wait(lambda: not breaches(self.api, names), "at rest without a breach")
         except AssertionError:
             raise AssertionError(f"not at rest: {breaches(self.api, names)}") from None
-        self.run.judge(self.expected)
+        self.verdict = self.run.judge(self.expected)
