@@ -77,6 +77,11 @@ def bindings(one: Asked) -> bool:
     return one.resource == "pods/binding" and not one.dry_run
 
 
+def evictions(one: Asked) -> bool:
+    """Match evictions that are meant."""
+    return one.resource == "pods/eviction" and not one.dry_run
+
+
 def dry_runs(one: Asked) -> bool:
     """Match bindings that are only tried out."""
     return one.resource == "pods/binding" and one.dry_run
