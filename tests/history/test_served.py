@@ -109,11 +109,13 @@ def afterwards(story: Story) -> None:
 
 
 def elsewhere_changed(story: Story) -> None:
-    """n1, which is no seat, is cordoned; others write another ConfigMap than the config."""
+    """n1, no seat, is cordoned; others write another ConfigMap, try one out, tell of the owner."""
     story.evict("g-0", "g-1")
     story.cordon("n1")
     story.ask("update", "configmaps", CONFIG)
     story.ask("update", "configmaps", "another", user="admin")
+    story.ask("update", "configmaps", CONFIG, user="admin", dry_run=True)
+    story.ask("update", "jobs", "h", "status", user="controller")
     over(story)
 
 
