@@ -236,8 +236,9 @@ def main(
     runs: Annotated[int, typer.Option(min=1, help="Runs of each row.")] = 30,
     seed: Annotated[int, typer.Option(help="Which nodes die.")] = 1,
     only: Annotated[str, typer.Option(help="Owners of this kind alone.")] = "",
+    nodes: Annotated[int, typer.Option(help="Rows of so many nodes lost alone; 0: all.")] = 0,
     write: Annotated[
-        bool, typer.Option(help="Write the page of tables; with --only, these rows of it.")
+        bool, typer.Option(help="Write the page of tables; with --only or --nodes, these rows.")
     ] = False,
 ) -> None:
     """Measure every row, and print the table."""
@@ -246,6 +247,8 @@ def main(
     for owner in OWNERS:
         for ground in GROUNDS if owner == "operator" else GROUNDS[:1]:
             for lost in LOST if only in ("", owner) else ():
+                if nodes not in (0, lost):
+                    continue
                 sites = ground.sites(runs)
                 with stage(ground, sites, owner) as started:
                     done = trial(started, sites, lost, seed)
@@ -256,7 +259,7 @@ def main(
     header += ["pods new", "legal"]
     table = markdown(header, rows)
     print(table)
-    if write and only:
+    if write and (only or nodes):
         amend_tables("recovery", partial(with_rows, rows=rows, told=machine(), keys=WHAT))
     elif write:
         intro = (__doc__ or "").split("\n", 2)[2].strip()
