@@ -22,7 +22,6 @@ OVER_SHARE = "its namespace has kept more room idle than its share, where others
 PLACE_LATE = "pods on its place stay longer than they declared"
 """Why one ends whose place was to be free long ago: another one may be free before it."""
 
-
 UNWRITTEN = "what it was planned with could not be written down"
 """Why one ends before any pod has gone that serves together with others alone."""
 

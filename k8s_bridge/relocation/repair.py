@@ -64,7 +64,8 @@ ENTANGLED_SECONDS = 60.0
 
 REPAIR_CHECK_SECONDS = 1.0
 """Seconds between two looks."""
-UNBINDABLE_SECONDS = 60.0
+
+REFUSED_MEMBERS_SECONDS = 60.0
 """Seconds for which no pod moves for lost members that wait and that the API would not bind."""
 
 REPAIR_RETRY_SECONDS = 5.0
@@ -243,7 +244,7 @@ class RepairPlanner:
                 tried[one.gang] = now + REPAIR_RETRY_SECONDS
                 continue
             if why:
-                tried[one.gang] = now + UNBINDABLE_SECONDS
+                tried[one.gang] = now + REFUSED_MEMBERS_SECONDS
                 self._lose(gangs[one.gang], Reason(ReasonKind.REFUSED, why))
         if tried:
             self._tried |= tried

@@ -50,28 +50,36 @@ def _or_none(solve: Callable[[], Relaxation | None]) -> Relaxation | None:
 
 
 def _simplex(program: Program, costs: Sequence[int], seconds: float) -> Relaxation | None:
-    from ortools.math_opt import (  # type: ignore[import-untyped]
-        callback_pb2,
-        model_parameters_pb2,
-        parameters_pb2,
-    )
+    from ortools.math_opt import parameters_pb2  # type: ignore[import-untyped]
     from ortools.math_opt.core.python import solver  # type: ignore[import-untyped]
 
-    parameters = parameters_pb2.SolveParametersProto()
-    parameters.time_limit.FromTimedelta(timedelta(seconds=max(seconds, 0.001)))
+    parameters = _parameters(seconds)
     parameters.highs.string_options["presolve"] = "off"
     result = solver.solve(
         _model(program, costs),
         parameters_pb2.SOLVER_TYPE_HIGHS,
         parameters_pb2.SolverInitializerProto(),
         parameters,
-        model_parameters_pb2.ModelSolveParametersProto(),
-        None,
-        callback_pb2.CallbackRegistrationProto(),
-        None,
-        None,
+        *_nothing_more(),
     )
     return _found(program, result)
+
+
+def _parameters(seconds: float) -> Any:
+    """Parameters of a solve that takes so many seconds at most."""
+    from ortools.math_opt import parameters_pb2
+
+    parameters = parameters_pb2.SolveParametersProto()
+    parameters.time_limit.FromTimedelta(timedelta(seconds=max(seconds, 0.001)))
+    return parameters
+
+
+def _nothing_more() -> tuple[Any, ...]:
+    """The other arguments of a solve: hints, messages, callbacks and interruption, none of them."""
+    from ortools.math_opt import callback_pb2, model_parameters_pb2
+
+    nothing = model_parameters_pb2.ModelSolveParametersProto()
+    return nothing, None, callback_pb2.CallbackRegistrationProto(), None, None
 
 
 def _found(program: Program, result: Any) -> Relaxation | None:
@@ -103,12 +111,7 @@ class RelaxationSeries:
         return _or_none(lambda: self._solve(ranges, seconds))
 
     def _solve(self, ranges: Mapping[int, tuple[int, int]], seconds: float) -> Relaxation | None:
-        from ortools.math_opt import (
-            callback_pb2,
-            model_parameters_pb2,
-            model_update_pb2,
-            parameters_pb2,
-        )
+        from ortools.math_opt import model_update_pb2, parameters_pb2
         from ortools.math_opt.core.python import solver
 
         if self._solver is None:
@@ -128,20 +131,12 @@ class RelaxationSeries:
             columns.lower_bounds.values.append(least)
             columns.upper_bounds.ids.append(variable)
             columns.upper_bounds.values.append(most)
-        parameters = parameters_pb2.SolveParametersProto()
-        parameters.time_limit.FromTimedelta(timedelta(seconds=max(seconds, 0.001)))
+        parameters = _parameters(seconds)
         parameters.presolve = parameters_pb2.EMPHASIS_OFF
         parameters.lp_algorithm = parameters_pb2.LP_ALGORITHM_DUAL_SIMPLEX
         if changed and not self._solver.update(update):
             return None
-        result = self._solver.solve(
-            parameters,
-            model_parameters_pb2.ModelSolveParametersProto(),
-            None,
-            callback_pb2.CallbackRegistrationProto(),
-            None,
-            None,
-        )
+        result = self._solver.solve(parameters, *_nothing_more())
         return _found(self._program, result)
 
 

@@ -488,7 +488,7 @@ async def test_what_waited_before_the_term_is_planned(bench: Bench) -> None:
 
 
 async def test_what_is_told_before_the_first_cycle_names_no_others(bench: Bench) -> None:
-    """A new leader goes on with relocations of the old one, and pods are told for whom they go."""
+    """A new leader goes on with relocations of the old one, and says to pods for which gang."""
     scheduler = await bench.start()
     await add_namespace(bench.cluster, "other")
     await submit(bench.cluster, TEAM, gang("g", 2))

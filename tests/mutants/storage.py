@@ -95,7 +95,7 @@ STORAGE = (
         f"{VOLUMES}::test_a_volume_that_came_for_another_node[True]",
     ),
     Mutant(
-        "a volume that came while nobody led",
+        "a volume that came between two leaders",
         "a new leader binds a pod where its volume cannot be reached",
         "k8s_bridge/ledger/volume_provisioning.py",
         "            self._is_reached(volume, member)\n",

@@ -91,7 +91,7 @@ class BadMoment:
 
 @pytest.mark.parametrize("error", [Ambiguous("no answer", 500), Throttled("too many", 429)])
 async def test_a_bad_moment_gives_no_leader_another_budget(error: ClusterError) -> None:
-    """Three moves, then another leads, whom the API answers 5 s later: it knows of them."""
+    """The next leader knows of three moves, though the API answers 5 s late."""
     clock = VirtualClock()
     cluster = MemoryCluster(clock=clock)
     before = MoveBudget(StateLease(cluster, "kube-system", MOVES_LEASE, clock))

@@ -130,7 +130,7 @@ class Denies(Quota):
 
 
 async def test_no_moves_for_a_gang_that_the_api_would_refuse() -> None:
-    """`four` could start by two moves, and is never bound: none moves, whoever asks how often."""
+    """`four` could start by two moves, and is never bound: no pod moves, however often asked."""
     bench, denies = Bench(1, 3), Denies("four-")
     await bench.start(answers=denies, dry_run="always")
     await configure(bench)
