@@ -279,6 +279,17 @@ def test_a_binding_for_what_a_later_epoch_gave_up_breaks_two_laws() -> None:
     assert broken(story) == ["nothing by a fenced epoch", "a binding has its record"]
 
 
+def test_a_relocation_beside_does_not_change_what_epochs_say() -> None:
+    """One stands while a gang lease is given up, and while a pod is bound that no page names."""
+    story = good()
+    story.relocation("h", "preemption", [["h-0", "n0"]], [["v", "n0"]])
+    story.gang_lease("gang-late", "late", "Prepared", [])
+    story.gone("leases", "gang-late")
+    given_up(story)
+    story.gone("leases", "relocation-h")
+    assert broken(story) == ["nothing by a fenced epoch", "a binding has its record"]
+
+
 @pytest.mark.parametrize(
     "expected",
     [Expectations(bindings=3), Expectations(commits=2), Expectations(holding=3)],

@@ -11,6 +11,7 @@ from fourleaf.k8s_bridge.ledger.commit import CommitRequest
 from fourleaf.k8s_bridge.ledger.formats.codec import KNOWN
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.reporter import Reporter
+from fourleaf.k8s_bridge.reporting.scheduler_state import SchedulerState
 from fourleaf.k8s_bridge.runtime.randomness import seeded
 from fourleaf.k8s_bridge.scheduler import DryRunMode, Scheduler, SchedulerOptions
 from fourleaf.model.gang import GangKey
@@ -157,7 +158,7 @@ class Replica:
 class _Reporter(Reporter):
     """Tells the laws as well what a cycle is about to commit."""
 
-    def __init__(self, scheduler: Scheduler, evictions: Evictions) -> None:
+    def __init__(self, scheduler: SchedulerState, evictions: Evictions) -> None:
         super().__init__(scheduler, _METRICS)
         self._evictions = evictions
 

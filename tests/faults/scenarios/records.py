@@ -79,6 +79,7 @@ def _left_behind(chance: random.Random, count: int) -> Iterator[Body]:
         epoch = chance.randint(1, 9)
         phase = ("Prepared", "Committed", "RollingBack", "")[i % 4]
         commit = f"{chance.getrandbits(48):012x}"
+        content: Body
         if phase:
             content = {
                 "commit": commit,
@@ -90,7 +91,7 @@ def _left_behind(chance: random.Random, count: int) -> Iterator[Body]:
             yield _lease(f"gang-dead-{i}-{commit}", "gang", epoch, content)
         else:
             leaf = f"gone-{i}"
-            entry = {"commit": commit, "gang": f"gone/dead-{i}", "members": pods}
+            entry: Body = {"commit": commit, "gang": f"gone/dead-{i}", "members": pods}
             entry |= chance.choice(({}, {"phase": "RollingBack"}, {"lease": f"gang-none-{i}"}))
             content = {
                 "leaf": leaf,

@@ -7,6 +7,7 @@ that commit out of the records.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tests.history import pods
@@ -18,6 +19,7 @@ from tests.history.records import (
     GangLease,
     Page,
     Record,
+    Relocation,
     Row,
     epoch_of,
     kind_of,
@@ -98,8 +100,7 @@ def _follow(
     if isinstance(now, GangLease) and now.phase == ROLLING_BACK:
         known.given_up.setdefault(now.commit, epoch)
     if isinstance(old, GangLease) and deleted and old.phase != COMMITTED:
-        highest = max((record.epoch for record in change.state.records.values()), default=old.epoch)
-        known.given_up.setdefault(old.commit, max(highest, old.epoch))
+        known.given_up.setdefault(old.commit, max([old.epoch, *_epochs(change)]))
     if isinstance(now, Page):
         here = {entry.commit for entry in now.entries}
         for entry in now.entries:
@@ -111,6 +112,13 @@ def _follow(
             for entry in old.entries:
                 if entry.commit not in here and not entry.lease:
                     known.given_up.setdefault(entry.commit, epoch)
+
+
+def _epochs(change: Change) -> Iterator[int]:
+    """Of the records that say one."""
+    for record in change.state.records.values():
+        if not isinstance(record, Relocation):
+            yield record.epoch
 
 
 def _binding(change: Change, known: _Known) -> list[str]:
@@ -133,4 +141,6 @@ def _binding(change: Change, known: _Known) -> list[str]:
 def _rows(record: Record, commit: str) -> list[Row]:
     if isinstance(record, GangLease):
         return list(record.rows) if record.commit == commit else []
-    return [row for entry in record.entries if entry.commit == commit for row in entry.rows]
+    if isinstance(record, Page):
+        return [row for entry in record.entries if entry.commit == commit for row in entry.rows]
+    return []

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def strike(world: World, chance: random.Random) -> None:
     """A gang whose PodGroup is late; or one that is there goes, and comes back or does not."""
     groups = [job for job in world.jobs.wanted.values() if job.grouped]
-    way = chance.choice((submit, submit, remake, lose))
-    if way is submit or not groups:
+    way = chance.choice((None, None, remake, lose))
+    if way is None or not groups:
         submit(world, chance)
     else:
         way(world, chance, chance.choice(groups))
