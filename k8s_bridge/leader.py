@@ -20,6 +20,9 @@ from fourleaf.k8s_bridge.scheduling.cycle import Cycle, CycleReport
 from fourleaf.k8s_bridge.scheduling.holds.claims_on_their_way import on_their_way
 from fourleaf.k8s_bridge.wiring import Parts, Wiring
 
+LOOKING_SHARE = 0.1
+"""The share of its idle time for which a leader reads what has changed."""
+
 
 @dataclass(frozen=True, slots=True)
 class CyclePace:
@@ -139,11 +142,16 @@ class Leader:
     async def _idle(self, report: CycleReport) -> None:
         """Rest after a cycle without result, unless a gang becomes fit to be planned."""
         cache, clock = self.wiring.cache, self.wiring.clock
-        until = clock.monotonic() + self.pace.idle
+        until, rest = clock.monotonic() + self.pace.idle, self.pace.settle
         while clock.monotonic() < until:
-            await clock.sleep(self.pace.settle)
-            if cache.changed.is_set() and cache.arrivals() != report.reading.arrivals:
+            await clock.sleep(rest)
+            if not cache.changed.is_set():
+                continue
+            looked = clock.monotonic()
+            if cache.arrivals() != report.reading.arrivals:
                 return
+            # Each binding has its gang read again; to look after every few is work for nothing.
+            rest = max(self.pace.settle, (clock.monotonic() - looked) / LOOKING_SHARE)
 
     async def _lay_out(self, reconciler: Reconciler) -> None:
         """Let the pages list the nodes that there are, as they change and now and then.

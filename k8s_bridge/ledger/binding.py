@@ -127,6 +127,10 @@ class Binder:
                 return judged(commit, member, await self._read(pod, backoff)) or fenced
             pod = seen.pod
 
+    def uses_volumes(self, member: Member) -> bool:
+        """Whether there are volumes of `member` to be waited for, or to be looked at."""
+        return self.provisioner.concerns(member)
+
     async def provision(self, commit: str, member: Member, stands: Stands) -> BindingResult | None:
         """Wait until all volumes of `member` are there; an answer where it cannot be bound."""
         try:

@@ -248,7 +248,8 @@ class Reconciler:
         task.add_done_callback(lambda _: self._binding.pop(commit.name, None))
 
     async def _forward(self, commit: Commit, members: tuple[Member, ...]) -> None:
-        early = await together(self._provision(commit, member) for member in members)
+        waiting = [member for member in members if self.binder.uses_volumes(member)]
+        early = await together(self._provision(commit, member) for member in waiting)
         answers = [one for one in early if one is not None]
         if not answers:
             answers = await together(self._bind(commit, member) for member in members)

@@ -142,6 +142,11 @@ class VolumeProvisioner:
     patience: VolumePatience
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
+    def concerns(self, member: Member) -> bool:
+        """Whether `member` has a claim that has its volume, or is to get one."""
+        pod = member.pod
+        return bool(self.volumes.unprovisioned(pod) or self.volumes.provisioned(pod))
+
     async def provision(self, member: Member, stands: Stands) -> None:
         """Wait until every claim of `member` has a volume that its node can reach.
 

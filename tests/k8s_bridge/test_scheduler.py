@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, JOB_SETS, LEASES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import (
@@ -601,6 +602,28 @@ async def test_a_gang_whose_last_pod_comes_during_a_rest_is_bound_at_once(bench:
     await submit(bench.cluster, TEAM, gang("pair", 2)[1:])
     await bench.clock.advance(0.3)
     assert sorted(await bench.places()) == ["pair-0", "pair-1"]
+
+
+async def test_a_rest_is_not_spent_on_reading_what_changes_without_end(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look takes 20 ms, so the next one comes 200 ms later: 5 a second at most, not 25."""
+    scheduler = await bench.start()
+    await submit(bench.cluster, TEAM, [pod("huge", 64)])
+    await bench.clock.advance(2.6)
+    looks: list[float] = []
+
+    def slowly() -> int:
+        looks.append(bench.clock.monotonic())
+        bench.clock.spend(0.02)
+        return arrivals()
+
+    arrivals = scheduler.cache.arrivals
+    monkeypatch.setattr(ClusterCache, "arrivals", lambda _: slowly())
+    for member in gang("incomplete", 100)[:40]:
+        await submit(bench.cluster, TEAM, [member])
+        await bench.clock.advance(0.05)
+    assert 5 <= len(looks) <= 5 * (looks[-1] - looks[0]) + 1
 
 
 async def test_what_is_too_much_for_one_cycle_is_told_without_another(

@@ -325,10 +325,19 @@ FAIRNESS = (
         "a rest ends where a gang becomes fit",
         "a gang whose last pod comes after a cycle without result waits for up to a second",
         "k8s_bridge/leader.py",
-        "if cache.changed.is_set() and cache.arrivals() != report.reading.arrivals:",
+        "if cache.arrivals() != report.reading.arrivals:",
         "if False:",
         "tests/k8s_bridge/test_scheduler.py"
         "::test_a_gang_whose_last_pod_comes_during_a_rest_is_bound_at_once",
+    ),
+    Mutant(
+        "a rest is not spent on reading",
+        "a leader reads the gangs of every few bindings again, 50 times a second",
+        "k8s_bridge/leader.py",
+        "rest = max(self.pace.settle, (clock.monotonic() - looked) / LOOKING_SHARE)",
+        "rest = self.pace.settle",
+        "tests/k8s_bridge/test_scheduler.py"
+        "::test_a_rest_is_not_spent_on_reading_what_changes_without_end",
     ),
     Mutant(
         "arrivals take nothing from a reading",

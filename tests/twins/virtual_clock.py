@@ -54,6 +54,10 @@ class VirtualClock:
         heappush(self._sleepers, (self._now + seconds, next(self._order), woken))
         await woken
 
+    def spend(self, seconds: float) -> None:
+        """Let work take that many seconds: what was due meanwhile comes late."""
+        self._now += seconds
+
     @contextmanager
     def held(self) -> Iterator[None]:
         """Let no time pass meanwhile: put it around waits for a process, a thread or a socket."""

@@ -86,6 +86,9 @@ class LostEnds:
             one.is_sent = False
 
     def _lost(self, dead: frozenset[str]) -> Iterator[Target]:
+        if not dead:
+            # Asked for several times a second, and a reading takes in all that has changed.
+            return
         reading, bodies = self.cache.reading(), self.cache.objects.get(PODS, {})
         for node in sorted(dead):
             for _, uid in reading.ours_on(node):
