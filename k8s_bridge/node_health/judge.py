@@ -2,8 +2,8 @@
 
 A wrong yes restarts a training for nothing; a late yes wastes its GPUs. So a silent node is dead
 only on two accounts: its kubelet has fallen silent, and its host does not answer either, or the
-node controller has given it up. And once dead it stays so until it has been well for a while, for
-what flaps is no place to go.
+node controller has given it up. Neither counts while most nodes are silent at once. And once dead
+it stays so until it has been well for a while, for what flaps is no place to go.
 """
 
 from __future__ import annotations
@@ -35,6 +35,10 @@ class Cause(StrEnum):
     SILENT = "Silent"
 
 
+_BY_SILENCE = frozenset({Cause.UNREACHABLE, Cause.SILENT})
+"""Causes that a network which has come apart looks like as well."""
+
+
 @dataclass(frozen=True, slots=True)
 class Signs:
     """What is known of a node now.
@@ -45,6 +49,7 @@ class Signs:
     None where its object names no address, or hosts that are surely well do not answer either.
     `out_of_service`: it is tainted as shut down. `broken` names a condition that is
     true and that the config counts as a failure. `leaf_dead`: another node of its leaf is dead.
+    `general`: it is silent, and so are most others.
     """
 
     there: bool = True
@@ -55,6 +60,7 @@ class Signs:
     out_of_service: bool = False
     broken: str = ""
     leaf_dead: bool = False
+    general: bool = False
 
 
 SUSPECT_SECONDS = 11.0
@@ -99,6 +105,8 @@ class Judgement:
 def judge(before: Judgement, signs: Signs, limits: SilenceLimits, now: float) -> Judgement:
     """The judgement of a node at `now` (monotonic seconds)."""
     cause = _cause(signs, limits)
+    if cause in _BY_SILENCE and signs.general and not before.dead:
+        cause = None
     if cause is not None:
         if before.dead and before.cause is cause:
             return before

@@ -15,6 +15,7 @@ from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
 from fourleaf.k8s_bridge.ledger.state_lease import StateLease
 from fourleaf.k8s_bridge.node_health.failure_rates import FailureRates
+from fourleaf.k8s_bridge.node_health.general_silence import is_silence_general
 from fourleaf.k8s_bridge.node_health.heartbeats import Heartbeats
 from fourleaf.k8s_bridge.node_health.judge import (
     SUSPECT_SECONDS,
@@ -66,6 +67,8 @@ class NodeMonitor:
     _deleted: set[str] = field(default_factory=set)
     _probes: Probes = field(init=False)
     _fallen: frozenset[str] = frozenset()
+    _is_general: bool = False
+    """Whether most nodes were silent when last looked at."""
     _dead: tuple[dict[str, Judgement] | None, frozenset[str]] = (None, frozenset())
     """The judgements that were looked at last, and the nodes that are dead by them."""
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
@@ -172,16 +175,30 @@ class NodeMonitor:
 
     def _judge(self, signs: Mapping[str, Signs], answers: Mapping[str, bool | None]) -> None:
         now, limits = self.clock.monotonic(), self._limits()
+        general = self._is_silence_general(signs, now)
         new = {}
         for name, one in signs.items():
             before = self.judgements.get(name, Judgement())
             seen = replace(one, answers=answers[name]) if name in answers else one
+            if general:
+                seen = replace(seen, general=True)
             new[name] = after = judge(before, seen, limits, now)
             grave = {before.verdict, after.verdict} - {NodeVerdict.WELL, NodeVerdict.SILENT}
             if after.verdict is not before.verdict and grave:
                 self._log.info("node_judged", node=name, verdict=after.verdict, cause=after.cause)
                 self.on_judged(name, after)
         self.judgements = new
+
+    def _is_silence_general(self, signs: Mapping[str, Signs], now: float) -> bool:
+        """Whether most nodes are silent at once, which is told when it begins and when it ends."""
+        before, answering = self._is_general, self._probes.answering
+        self._is_general = is_silence_general(signs, answering, self.judgements, now)
+        if self._is_general and not before:
+            silent = sum(is_suspect(one) for one in signs.values())
+            self._log.warning("most_nodes_silent", silent=silent, nodes=len(signs))
+        elif before and not self._is_general:
+            self._log.info("most_nodes_heard_again", nodes=len(signs))
+        return self._is_general
 
     async def _remember(self, fresh: frozenset[str], fabric: Fabric) -> None:
         """Count the failures, a leaf once when the last of its nodes falls."""

@@ -27,7 +27,10 @@ PROBES_AT_ONCE = 256
 """Each takes a file, and time of the event loop."""
 
 CONTROL_NODES = 3
-"""Nodes that are well and are probed too, to see whether any host can be heard from here."""
+"""Nodes that are well and are probed too, to see whether hosts can be heard from here."""
+
+HEARD_SHARE = 0.5
+"""Of those that could be asked, what has to answer: one alone may be the host of this process."""
 
 LATE_SHARE = 1.5
 """A probe that took so many times its timeout says that this process was late, not the host."""
@@ -94,9 +97,13 @@ def kubelet_address(node: Body) -> KubeletAddress | None:
 
 
 class Probes:
-    """The probes of one term, look after look: who has not answered how often in a row."""
+    """The probes of one term, look after look: who has not answered how often in a row.
+
+    `answering` are the suspects that have answered in the last look.
+    """
 
     def __init__(self, prober: Prober) -> None:
+        self.answering: frozenset[str] = frozenset()
         self._prober = prober
         self._failures: dict[str, int] = {}
         self._free = asyncio.Semaphore(PROBES_AT_ONCE)
@@ -104,20 +111,23 @@ class Probes:
     async def answers(
         self, nodes: Mapping[str, Body], suspects: Sequence[str], well: Sequence[str]
     ) -> dict[str, bool | None]:
-        """Which suspects answer, by name; None where no host at all can be heard from here.
+        """Which suspects answer, by name; None where few hosts can be heard from here.
 
         A host counts as one that answers until it has kept silent `FAILURE_THRESHOLD` times in a
         row. One that could not be asked, for an error of our own, has not kept silent. Of `well`
-        nodes a few are probed where a suspect is silent.
+        nodes, in the order of the fabric or of names, a few that stand far apart are probed where a
+        suspect is silent.
         """
         answers = await self._probed(nodes, suspects)
+        self.answering = frozenset(name for name, answer in answers.items() if answer)
         before = self._failures
         self._failures = {
             name: before[name] for name, answer in answers.items() if name in before and not answer
         }
         if not all(answers.values()):
-            controls = (await self._probed(nodes, well[:CONTROL_NODES])).values()
-            if not any(controls):
+            controls = (await self._probed(nodes, _apart(well, CONTROL_NODES))).values()
+            asked = [answer for answer in controls if answer is not None]
+            if not any(asked) or sum(asked) < HEARD_SHARE * len(asked):
                 is_deaf = bool(controls) and None not in controls
                 return {
                     n: None if is_deaf and not answer else True for n, answer in answers.items()
@@ -140,3 +150,9 @@ class Probes:
     async def _probe(self, door: KubeletAddress) -> bool | None:
         async with self._free:
             return await self._prober.answers(door)
+
+
+def _apart(names: Sequence[str], most: int) -> list[str]:
+    """At most so many of `names`, evenly spread: those side by side share a rack and its fate."""
+    count = min(most, len(names))
+    return [names[i * len(names) // count] for i in range(count)]

@@ -21,6 +21,7 @@ from tests.mutants.preferences import PREFERENCES
 from tests.mutants.proofs import PROOFS
 from tests.mutants.refused_evictions import REFUSED_EVICTIONS
 from tests.mutants.served import SERVED
+from tests.mutants.silence import SILENCE
 from tests.mutants.starvation import STARVATION
 from tests.mutants.storage import STORAGE
 from tests.mutants.webhook import WEBHOOK
@@ -333,6 +334,7 @@ MUTANTS = (
     *PROOFS,
     *REFUSED_EVICTIONS,
     *SERVED,
+    *SILENCE,
     *STARVATION,
     *STORAGE,
     *FAIRNESS,

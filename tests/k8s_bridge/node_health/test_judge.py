@@ -40,6 +40,10 @@ SILENT = Signs(silence=21, answers=False)
         (Signs(ready="Unknown", silence=45, answers=True), None),
         (Signs(ready="Unknown", silence=3, answers=False), None),
         (Signs(ready="False"), None),
+        (replace(SILENT, general=True), None),
+        (Signs(ready="Unknown", silence=45, general=True), None),
+        (Signs(out_of_service=True, general=True), Cause.OUT_OF_SERVICE),
+        (Signs(there=False, deleted=True, general=True), Cause.DELETED),
     ],
 )
 def test_two_accounts_make_a_node_dead(signs: Signs, cause: Cause | None) -> None:
@@ -72,6 +76,7 @@ def test_the_moment_of_death_stays_while_the_cause_does() -> None:
     """Since when it is dead is told from the first judgement on."""
     dead = judge(WELL, SILENT, LIMITS, 100)
     assert judge(dead, replace(SILENT, silence=60), LIMITS, 140) is dead
+    assert judge(dead, replace(SILENT, general=True), LIMITS, 140) is dead
     gone = judge(dead, Signs(there=False, deleted=True), LIMITS, 150)
     assert (gone.cause, gone.since) == (Cause.DELETED, 100)
 

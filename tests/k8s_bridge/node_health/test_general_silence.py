@@ -1,0 +1,106 @@
+"""A network that comes apart looks like many deaths at once, and has to be taken for none."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from fourleaf.k8s_bridge.cluster.kinds import NODES
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.node_health.general_silence import is_silence_general
+from fourleaf.k8s_bridge.node_health.judge import Cause, Judgement, NodeVerdict, Signs
+from tests.k8s_bridge.relocation.bench import Bench
+
+HEARD, SILENT = Signs(), Signs(silence=15)
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    """Two leaves of four nodes, no scheduler yet."""
+    one = Bench(1, 2)
+    yield one
+    await one.stop()
+
+
+async def lost_members(bench: Bench, before: dict[int, str]) -> int:
+    """How many members are others by now."""
+    now = await bench.uids("g")
+    return sum(uid != now.get(index) for index, uid in before.items())
+
+
+async def given_up(bench: Bench, names: set[str], ready: str) -> None:
+    """The node controller says that of these nodes."""
+    for name in names:
+        status = {"status": {"conditions": [{"type": "Ready", "status": ready}]}}
+        await bench.cluster.patch(NODES, Target("", name), status, "status")
+
+
+@pytest.mark.parametrize("is_given_up", [False, True])
+async def test_one_node_that_is_left_makes_no_other_dead(bench: Bench, is_given_up: bool) -> None:
+    """The leader hears one kubelet and one host, its own: seven others are silent, none is dead.
+
+    Nor is one where the node controller, on the same side, gives them all up. The pod of the gang
+    would have room on the node that is left.
+    """
+    await bench.start()
+    await bench.submit("g", 1)
+    before, names = await bench.uids("g"), {one["metadata"]["name"] for one in bench.fabric}
+    heard = max(names - set((await bench.places("g")).values()))
+    cut_off = names - {heard}
+    bench.heartbeats.lose(cut_off)
+    await bench.clock.advance(45)
+    if is_given_up:
+        await given_up(bench, cut_off, "Unknown")
+    await bench.clock.advance(60)
+    bench.heartbeats.restore(cut_off)
+    await given_up(bench, cut_off, "True")
+    await bench.clock.advance(60)
+    assert await lost_members(bench, before) == 0
+
+
+async def test_half_of_the_nodes_may_die_at_once(bench: Bench) -> None:
+    """A rack of two loses power: its gang runs on the other one within a minute."""
+    await bench.start()
+    await bench.submit("g", 4)
+    lost = set((await bench.places("g")).values())
+    assert len({name.rsplit("-", 1)[0] for name in lost}) == 1
+    bench.lose(*lost)
+    await bench.clock.advance(60)
+    places = set((await bench.places("g")).values())
+    assert len(places) == 4
+    assert not places & lost
+
+
+async def test_one_host_that_answers_says_nothing_of_a_late_one(bench: Bench) -> None:
+    """The leader reaches the host that it runs on and no other: who is late is not dead yet."""
+    await bench.start()
+    await bench.submit("g", 4)
+    before, late = await bench.uids("g"), (await bench.places("g"))[0]
+    names = {one["metadata"]["name"] for one in bench.fabric}
+    bench.heartbeats.silent.add(late)
+    bench.heartbeats.unreachable |= names - {min(names - {late})}
+    await bench.clock.advance(60)
+    assert await lost_members(bench, before) == 0
+
+
+@pytest.mark.parametrize(
+    ("silent", "heard", "general"),
+    [(2, 0, False), (3, 0, True), (5, 5, False), (54, 46, False), (55, 45, True), (99, 1, True)],
+)
+def test_how_many_are_most(silent: int, heard: int, general: bool) -> None:
+    """55 of 100 are, and 54 are not; two are none whatever share they are."""
+    signs = {f"s{i}": SILENT for i in range(silent)} | {f"h{i}": HEARD for i in range(heard)}
+    assert is_silence_general(signs, (), {}, 0.0) is general
+
+
+def test_who_counts() -> None:
+    """Hosts that answer are heard; the long dead, those shut down and those gone count for none."""
+    signs = {f"s{i}": SILENT for i in range(6)} | {f"h{i}": HEARD for i in range(4)}
+    assert is_silence_general(signs, (), {}, 100.0)
+    assert not is_silence_general(signs, {"s0"}, {}, 100.0)
+    dead = {f"s{i}": Judgement(NodeVerdict.DEAD, Cause.SILENT, 40.0) for i in range(2)}
+    assert is_silence_general(signs, (), dead, 100.0)
+    assert not is_silence_general(signs, (), dead, 100.1)
+    others = {"s0": Signs(silence=15, out_of_service=True), "s1": Signs(there=False)}
+    assert not is_silence_general(signs | others, (), {}, 100.0)
