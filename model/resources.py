@@ -61,6 +61,12 @@ def of_class(name: str) -> str:
     return f"{CLASS_PREFIX}{name}"
 
 
+def is_extended(name: str) -> bool:
+    """Whether an extra resource is one that device plugins announce, such as `rdma/hca`."""
+    made_up = (PORT_PREFIX, DISK_PREFIX, CLASS_PREFIX, ATTACH_PREFIX)
+    return "/" in name and not name.startswith(made_up)
+
+
 def with_extra(amount: Resources, more: Iterable[tuple[str, int]]) -> Resources:
     """`amount` with `more` extra resources added to those it lists."""
     found = dict(amount.extra)

@@ -10,11 +10,15 @@ from fourleaf.model.node import GPU_SOURCE_LABEL, OF_DEVICE_MAPS, Node, Taint
 from fourleaf.model.node_constraint import NodeConstraint
 from fourleaf.model.readers.objects.annotations import FEATURES
 from fourleaf.model.readers.topology.node_features import HAS_IT, label_of
-from fourleaf.model.resources import Resources, capacity_of, fits
+from fourleaf.model.resources import Resources, capacity_of, fits, is_extended
 from fourleaf.solver.instance.fabric_index import FabricIndex
 
 _FEATURES = {(label_of(one), HAS_IT): f"the node feature {one}" for one in FEATURES}
 """Conditions of a selector that an annotation makes -> what the annotation asks for."""
+_BY_CLASS = (
+    "no node announces it, and what a DeviceClass gives by that name (extendedResourceName) is not "
+    "looked at, so ask for that by a ResourceClaim"
+)
 MOST_NAMED = 3
 GIB = 1 << 30
 MIB = 1 << 20
@@ -163,14 +167,22 @@ def domain_step(gang: Gang, gained: Held, missing: int) -> str:
     return f"add spines {named(list(dict.fromkeys(node.spine for node, _ in gained)))} to {field}"
 
 
-def smaller_step(request: Resources, gained: Sequence[Node], missing: int) -> str:
-    """The one amount of the request that enough nodes would hold if it were less; "" if none."""
+def smaller_step(
+    request: Resources, gained: Sequence[Node], missing: int, nodes: Sequence[Node]
+) -> str:
+    """The one amount of the request that enough nodes would hold if it were less; "" if none.
+
+    An extended resource that none of all `nodes` announces may be one that a DeviceClass gives.
+    """
     for name in ("gpus", "cpu", "memory", *(key for key, _ in request.extra)):
         rest = without(request, name)
         offers = [offer(node.allocatable, name) for node in gained if fits(node.allocatable, rest)]
         offers = sorted(offers, reverse=True)
         if len(offers) >= missing:
-            return f"ask for {_amount(name, offers[missing - 1])} per pod"
+            step = f"ask for {_amount(name, offers[missing - 1])} per pod"
+            if is_extended(name) and not any(offer(node.allocatable, name) for node in nodes):
+                return f"{step}: {_BY_CLASS}"
+            return step
     return ""
 
 

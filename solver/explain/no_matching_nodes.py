@@ -190,7 +190,8 @@ class Survey:
                 return matching_advice.domain_step(self.gang, gained, missing)
             case "tooSmall":
                 nodes = [node for node, _ in gained]
-                return matching_advice.smaller_step(self.role.request, nodes, missing)
+                every = self.fabric.nodes
+                return matching_advice.smaller_step(self.role.request, nodes, missing, every)
         return f"let {law} allow {names}"
 
 

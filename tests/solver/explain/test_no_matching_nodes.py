@@ -157,7 +157,12 @@ def test_a_spine_is_named_where_no_leaf_is_enough() -> None:
     [
         (Resources(cpu=20_000), "ask for at most 10000m of CPU per pod"),
         (Resources(memory=20 * GIB), "ask for at most 10Gi of memory per pod"),
-        (Resources(extra=(("rdma/hca", 2),)), "ask for no rdma/hca per pod"),
+        (
+            Resources(extra=(("rdma/hca", 2),)),
+            "ask for no rdma/hca per pod: no node announces it, and what a DeviceClass gives by that "
+            "name (extendedResourceName) is not looked at, so ask for that by a ResourceClaim",
+        ),
+        (Resources(extra=(("hostport/TCP/80", 2),)), "ask for at most 1 hostport/TCP/80 per pod"),
         (Resources(gpus=9, cpu=20_000), "add nodes for 1 more pod that meet what it asks for"),
     ],
 )
@@ -168,6 +173,14 @@ def test_a_request_beyond_every_node_is_cut_to_what_nodes_offer(
     reason = why(snapshot(fabric([[1]]), gang("g", 1, request=request_)))
     assert reason.kind is ReasonKind.NO_MATCHING_NODES
     assert reason.unblock == (step,)
+
+
+def test_a_resource_that_some_node_announces_is_none_of_a_device_class() -> None:
+    """One node has it and is too small for two: nothing is said of DeviceClasses."""
+    some = node("a0", "a", allocatable=Resources(gpus=8, cpu=1, memory=1, extra=(("rdma/hca", 1),)))
+    request = Resources(extra=(("rdma/hca", 2),))
+    world = snapshot(of_nodes(some), gang("g", 1, request=request))
+    assert why(world).unblock == ("ask for at most 1 rdma/hca per pod",)
 
 
 def test_less_bandwidth_is_advised_where_nodes_state_theirs() -> None:
