@@ -63,6 +63,31 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
 
 
+def one_line(text: str) -> str:
+    """`text` as `printable` has it, with a blank in the place of each line's end."""
+    return text if text.isprintable() else printable(" ".join(text.split()))
+
+
+def printable_lines(text: str) -> str:
+    """Each line of `text` as `printable` has it; lines end where a terminal or a log ends them."""
+    return text if text.isprintable() else "\n".join(map(printable, text.split("\n")))
+
+
+def printable_json(text: str) -> str:
+    """JSON `text`, of one line or indented, with what `printable` replaces as escapes.
+
+    Outside of texts JSON has no such characters but the ends of lines.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else _escape(c) for c in text)
+
+
+def _escape(character: str) -> str:
+    data = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{data[i]:02x}{data[i + 1]:02x}" for i in range(0, len(data), 2))
+
+
 def brief(text: str, most: int = TEXT_WIDTH) -> str:
     """`text` as `printable` has it, of at most `most` characters."""
     text = printable(text[: most + 1])

@@ -117,21 +117,14 @@ def _head(ground: MapNodes) -> RenderableType:
 
 
 def _table(pins: Mapping[int, Pin], ground: MapNodes) -> RenderableType:
-    from rich.table import Table
-    from rich.text import Text
+    from fourleaf.cli.maps.rows import Rows
 
-    table = Table.grid(padding=(0, 2, 0, 0))
-    for _ in range(5):
-        # Nothing of a name may be cut off.
-        table.add_column(overflow="fold")
-    table.add_row(
-        *(Text(one, style="dim") for one in ("pod", "node", "devices", "pool", "known from"))
-    )
+    rows = [("pod", "node", "devices", "pool", "known from")]
     for index, pin in pins.items():
         devices = ",".join(map(str, pin.devices))
-        known = Text(_known_from(pin, ground))
-        table.add_row(str(index), Text(pin.node), devices, Text(ground.pool_of(pin.node)), known)
-    return table
+        known = _known_from(pin, ground)
+        rows.append((str(index), pin.node, devices, ground.pool_of(pin.node), known))
+    return Rows(rows)
 
 
 def _known_from(pin: Pin, ground: MapNodes) -> str:

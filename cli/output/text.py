@@ -7,10 +7,12 @@ from typing import Any
 
 
 def json_text(document: object) -> str:
-    """`document` as indented JSON."""
+    """`document` as indented JSON; what moves a cursor, or hides text, is escaped."""
     import orjson
 
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
+    from fourleaf.model.problems import printable_json
+
+    return printable_json(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
 
 
 class BlockText(str):
@@ -20,7 +22,7 @@ class BlockText(str):
 
 
 def yaml_text(document: object) -> str:
-    """`document` as YAML, fields in the order given."""
+    """`document` as YAML, fields in the order given; escapes as in JSON."""
     import yaml
 
     class Dumper(yaml.SafeDumper):
@@ -31,7 +33,14 @@ def yaml_text(document: object) -> str:
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style)
 
     Dumper.add_representer(BlockText, block)
-    return str(yaml.dump(document, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=100))
+
+    def dumped(unicode: bool) -> str:
+        options: dict[str, Any] = {"sort_keys": False, "width": 100, "allow_unicode": unicode}
+        return str(yaml.dump(document, Dumper=Dumper, **options))
+
+    # YAML takes marks that turn the direction of a text for letters.
+    text = dumped(unicode=True)
+    return text if text.replace("\n", "").isprintable() else dumped(unicode=False)
 
 
 def plain(value: Any) -> Any:

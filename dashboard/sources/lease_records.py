@@ -10,9 +10,12 @@ from fourleaf.k8s_bridge.ledger.formats.codec import BadRecord, read_gang, read_
 from fourleaf.k8s_bridge.ledger.names import GANG, PAGE, RECORD
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.model.gang import GangKey
+from fourleaf.model.problems import brief, one_line
 
 MOST_EVENTS = 50
 """The newest that are shown."""
+MOST_NOTE = 1024
+"""Characters of a note, as the API has it; a tenant may have written it."""
 
 
 def records_of(gang: GangKey, leases: Iterable[Body]) -> tuple[RecordView, ...]:
@@ -87,8 +90,8 @@ def _happening(body: Body) -> HappeningView:
     )
     return HappeningView(
         at=str(next((one for one in moments if one), "")),
-        reason=str(body.get("reason") or ""),
-        note=str(body.get("note") or body.get("message") or ""),
+        reason=brief(str(body.get("reason") or "")),
+        note=brief(one_line(str(body.get("note") or body.get("message") or "")), MOST_NOTE),
         pod=str(about.get("name") or ""),
         warning=body.get("type") == "Warning",
         count=int(series.get("count") or body.get("deprecatedCount") or body.get("count") or 1),

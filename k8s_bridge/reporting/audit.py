@@ -24,6 +24,7 @@ from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan, Waiting
+from fourleaf.model.problems import printable_json
 from fourleaf.model.reasons.kinds import Reason
 from fourleaf.model.snapshot import Snapshot
 
@@ -191,7 +192,9 @@ class Audit:
 
     def _kept(self, lines: list[dict[str, Any]]) -> bool:
         try:
-            self._write("".join(orjson.dumps(line).decode() + "\n" for line in lines))
+            self._write(
+                "".join(printable_json(orjson.dumps(line).decode()) + "\n" for line in lines)
+            )
         except OSError as error:
             self._log.error("audit_not_written", lines=len(lines), why=str(error))
             return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from fourleaf.model.problems import Problem
+from fourleaf.model.problems import Problem, one_line
 from fourleaf.model.reasons.kinds import Reason
 from fourleaf.model.reasons.pod_condition import NEAREST, UNBLOCK
 from fourleaf.model.reasons.text import cause, nearest, steps
@@ -36,7 +36,11 @@ def complaint(problem: Problem) -> str:
 
 
 def clipped(text: str, most: int = TEXT_LIMIT_BYTES) -> str:
-    """`text`, or as much of its start as fits into `most` bytes of UTF-8: whole words, if any."""
+    """`text` on one line, or as much of its start as fits into `most` bytes of UTF-8.
+
+    Whole words, if any, and no characters that move a cursor or hide what stands there.
+    """
+    text = one_line(text)
     data = text.encode(errors="replace")
     if len(data) <= most:
         return text

@@ -10,11 +10,14 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import StringIO
 from threading import Event
 from typing import Any, TextIO
 
 import orjson
 import structlog
+
+from fourleaf.model.problems import one_line, printable_json, printable_lines
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 DEFAULT_LEVEL = "INFO"
@@ -41,7 +44,7 @@ def set_up_logs(
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     last: list[structlog.typing.Processor] = (
-        [_for_people(to.isatty())]
+        [printable_values, _for_people(to.isatty())]
         if people
         else [
             structlog.processors.format_exc_info,
@@ -85,8 +88,22 @@ def cycle(cycle_id: str) -> Iterator[None]:
 
 def _for_people(colors: bool) -> structlog.dev.ConsoleRenderer:
     """Lines for a terminal; tracebacks without the values of variables, which may be secrets."""
-    plain = structlog.dev.plain_traceback
-    return structlog.dev.ConsoleRenderer(colors=colors, sort_keys=True, exception_formatter=plain)
+    return structlog.dev.ConsoleRenderer(
+        colors=colors, sort_keys=True, exception_formatter=_plain_traceback
+    )
+
+
+def _plain_traceback(stream: TextIO, exc_info: structlog.typing.ExcInfo) -> None:
+    whole = StringIO()
+    structlog.dev.plain_traceback(whole, exc_info)
+    stream.write(printable_lines(whole.getvalue()))
+
+
+def printable_values(
+    _logger: object, _method: str, event: structlog.typing.EventDict
+) -> structlog.typing.EventDict:
+    """What is logged without characters that move a cursor: part of it may be a tenant's words."""
+    return {key: one_line(one) if isinstance(one, str) else one for key, one in event.items()}
 
 
 def _level(name: str) -> str:
@@ -94,4 +111,5 @@ def _level(name: str) -> str:
 
 
 def _json(event: Any, **_: Any) -> str:
-    return orjson.dumps(event, default=repr, option=orjson.OPT_NON_STR_KEYS).decode()
+    text = orjson.dumps(event, default=repr, option=orjson.OPT_NON_STR_KEYS).decode()
+    return printable_json(text)

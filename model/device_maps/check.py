@@ -13,6 +13,9 @@ from fourleaf.model.readers.objects.manifest import part_of
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.device_map import Pin
 
+MOST_FAULTS = 1000
+"""Faults of a map after which the rest of its lines is not looked at."""
+
 TEMPLATE_SPEC = ("spec", "template", "spec")
 """Where what makes pods says what they are."""
 FIX = "`fourleaf map fix` puts a ready node of its pool in its place."
@@ -34,7 +37,8 @@ class LineFault:
 def check_map(stated: AnnotatedMap, ground: MapNodes) -> tuple[Problem, ...]:
     """All that is wrong with one map, line by line; errors first.
 
-    Where no node is known, nothing is said of those that it names.
+    After `MOST_FAULTS` no other line is looked at, which is said. Where no node is known, nothing is
+    said of those that it names.
     """
     report = Report()
     manifest = stated.manifest.on(report)
@@ -42,11 +46,17 @@ def check_map(stated: AnnotatedMap, ground: MapNodes) -> tuple[Problem, ...]:
         manifest.error(stated.field, bad.line, bad.message, bad.advice)
     asked = _asked(stated, ground.gpu_resources)
     taken: dict[tuple[str, int], int] = {}
+    found = 0
     for index, pin in sorted(stated.pins.items()):
         line = f"{index}={pin}"
+        if found >= MOST_FAULTS:
+            message = f"is not looked at, nor what follows: {found} faults come before it"
+            manifest.error(stated.field, line, message, "Correct those first.")
+            break
         for fault in (*_faults(stated, ground, taken, pin), *_refusals(ground, pin, asked)):
             tell = manifest.warn if fault.passing else manifest.error
             tell(stated.field, line, fault.message, fault.advice)
+            found += 1
         for device in pin.devices:
             taken.setdefault((pin.node, device), index)
     if stated.pods is not None and stated.pods > len(stated.pins):

@@ -89,6 +89,13 @@ class MapNodes:
     nodes: Mapping[str, MapNode] = field(default_factory=dict)
     provider: Provider = Provider.OTHER
     gpu_resources: tuple[str, ...] = ()
+    _pools: dict[str, str] = field(init=False, repr=False, compare=False, default_factory=dict)
+    """What names of nodes have in common -> the pool of the first of these nodes."""
+
+    def __post_init__(self) -> None:
+        # A map may name as many nodes that are gone as it has lines.
+        for node in self.nodes.values():
+            self._pools.setdefault(pool_in(node.name), node.pool)
 
     def pool_of(self, name: str) -> str:
         """The pool of a node, which may be gone: then that of nodes named like it, else ""."""
@@ -96,10 +103,7 @@ class MapNodes:
         if node is not None:
             return node.pool
         named = pool_in(name)
-        if not named:
-            return ""
-        alike = (one.pool for one in self.nodes.values() if pool_in(one.name) == named)
-        return next(alike, named)
+        return self._pools.get(named, named) if named else ""
 
 
 def ground_of(inventory: Inventory) -> MapNodes:

@@ -19,6 +19,7 @@ from fourleaf.k8s_bridge.cluster.errors import (
 )
 from fourleaf.k8s_bridge.cluster.live.protobuf.frames import MAGIC, status_of
 from fourleaf.k8s_bridge.cluster.live.protobuf.wire import BadMessage
+from fourleaf.model.problems import one_line
 from fourleaf.model.readers.objects.manifest import entries_of, part_of
 
 _BY_STATUS: dict[int, type[ClusterError]] = {
@@ -37,7 +38,8 @@ def error_of(what: str, status: int, headers: Mapping[str, str], content: bytes)
     """The error that a status of 300 or more stands for; `what` was asked for."""
     said = _status_object(content)
     reason = str(said.get("reason") or "")
-    message = _short(str(said.get("message") or content[:_LONGEST].decode(errors="replace")))
+    words = str(said.get("message") or content[:_LONGEST].decode(errors="replace"))
+    message = one_line(_short(words))
     kind = _BY_STATUS.get(status, Ambiguous if status >= 500 else Refused)
     if kind is Conflict and reason == "AlreadyExists":
         kind = AlreadyExists

@@ -23,6 +23,9 @@ _LINE = re.compile(
     r"([0-9]{1,4}(?:\s*,\s*[0-9]{1,4})*)",
     re.ASCII,
 )
+MOST_BAD_LINES = 16
+"""Bad lines of a map after which the rest is not read: each of its pods is told of all of them."""
+
 _ADVICE = 'Write one line per pod like "0=node-a:0,1": pod index, node, devices.'
 
 
@@ -69,10 +72,17 @@ class BadLine:
 # All pods of a StatefulSet have one text, which may be as long as it has pods.
 @lru_cache(maxsize=16)
 def parse_map(text: str) -> tuple[Mapping[int, Pin], tuple[BadLine, ...]]:
-    """Pod index -> pin for every good line of the annotation, and the lines that are not."""
+    """Pod index -> pin for every good line of the annotation, and the lines that are not.
+
+    After `MOST_BAD_LINES` of these, the last one says that reading has ended.
+    """
     pins: dict[int, Pin] = {}
     bad: list[BadLine] = []
     for line in filter(None, map(str.strip, text.splitlines())):
+        if len(bad) == MOST_BAD_LINES:
+            message = f"is not read, nor what follows: {MOST_BAD_LINES} lines before it are wrong"
+            bad.append(BadLine(line, message, "Correct those first."))
+            break
         match = _LINE.fullmatch(line)
         if match is None:
             bad.append(BadLine(line, "is no line of a device map", _ADVICE))

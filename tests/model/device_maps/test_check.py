@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fourleaf.model.device_maps.check import check_map
+from fourleaf.model.device_maps.check import MOST_FAULTS, check_map
 from tests.model.device_maps.made import (
     AKS,
     Body,
@@ -37,6 +37,16 @@ def test_a_map_that_can_be_used() -> None:
     """The first four lines of the documented example, on its nodes."""
     lines = "".join(DOCUMENTED.splitlines(keepends=True)[:4])
     assert told(lines, *ALL, replicas=4) == []
+
+
+def test_after_very_many_faults_no_other_line_is_looked_at() -> None:
+    """Where the rest begins is said; a map of 2 MB has half a million faults."""
+    lines = "".join(f"{number}=gone:{number % 8}\n" for number in range(9, MOST_FAULTS))
+    found = told(lines, *ALL)
+    assert found[-2:] == [
+        ("512=gone:0", "names gone, which is no node of the cluster"),
+        ("513=gone:1", "is not looked at, nor what follows: 1000 faults come before it"),
+    ]
 
 
 def test_no_two_lines_name_one_device() -> None:

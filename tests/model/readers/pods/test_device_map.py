@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from fourleaf.model.devices.held_devices import DEVICES as GRANTED
 from fourleaf.model.readers import InputReading
-from fourleaf.model.readers.pods.device_map import Claimant, Pin, lines_of, map_text, parse_map
+from fourleaf.model.readers.pods.device_map import (
+    MOST_BAD_LINES,
+    Claimant,
+    Pin,
+    lines_of,
+    map_text,
+    parse_map,
+)
 from fourleaf.model.reasons.kinds import ReasonKind
 from tests.model.readers.made import Body, node, owned, pod, reading
 
@@ -28,6 +35,16 @@ def test_bad_lines_are_told_one_by_one() -> None:
         ("nonsense", "is no line of a device map"),
         ("4=n1:1024", "names device 1024"),
     ]
+
+
+def test_after_many_bad_lines_the_rest_is_not_read() -> None:
+    """Each pod of a Job is told of all of them: a quarter of a megabyte of them takes minutes."""
+    pins, bad = parse_map("0=n1:0\n" + "x\n" * 130_000 + "1=n1:1\n")
+    assert pins == {0: Pin("n1", (0,))}
+    assert len(bad) == MOST_BAD_LINES + 1
+    assert bad[-1].message == "is not read, nor what follows: 16 lines before it are wrong"
+    assert parse_map("x\n" * MOST_BAD_LINES + "1=n1:1\n")[1][-1].line == "1=n1:1"
+    assert len(parse_map("x\n" * MOST_BAD_LINES)[1]) == MOST_BAD_LINES
 
 
 def test_who_has_an_index_has_that_line() -> None:
