@@ -37,8 +37,8 @@ class LineFault:
 def check_map(stated: AnnotatedMap, ground: MapNodes) -> tuple[Problem, ...]:
     """All that is wrong with one map, line by line; errors first.
 
-    After `MOST_FAULTS` no other line is looked at, which is said. Where no node is known, nothing is
-    said of those that it names.
+    After `MOST_FAULTS` no other line is looked at, which is said. Where no node is known, nothing
+    is said of those that it names.
     """
     report = Report()
     manifest = stated.manifest.on(report)

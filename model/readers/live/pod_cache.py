@@ -81,6 +81,8 @@ class PodCache:
         self._allowance = ReadAllowance()
         self._put_off: dict[str, dict[OwnerRef | None, None]] = {}
         """Namespace -> what has changed there that pods depend on; None for all of its pods."""
+        self._unable: set[str] = set()
+        """Namespaces with gangs that were not read for want of allowance: these come next."""
         self._urgent_pods: set[Address] = set()
         self._bodies = bodies
         self._pods: dict[Address, Known] = {}
@@ -141,6 +143,7 @@ class PodCache:
         """
         spaces = {identity[0] for identity in self.dirty}
         able = {name for name in spaces if self._allowance.has(name)}
+        self._unable = spaces - able
         urgent = {one for one in self.urgent if one[0] not in able}
         urgent |= {other for one in urgent for other in self.names.sharing(one)}
         found = {one for one in self.dirty if one[0] in able or one in urgent}
@@ -261,6 +264,9 @@ class PodCache:
         """Let what has changed be read again, as far as its namespace may have it."""
         self._allowance.settle(now)
         for namespace, refs in list(self._put_off.items()):
+            # An owner that changes all the time would else leave nothing for gangs, new ones too.
+            if namespace in self._unable:
+                continue
             while refs and self._allowance.has(namespace):
                 ref, _ = refs.popitem()
                 self._allowance.charge(namespace, self._read_again(namespace, ref))

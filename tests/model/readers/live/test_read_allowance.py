@@ -55,10 +55,33 @@ def test_who_changes_all_the_time_is_read_again_now_and_then(allowance: Counter[
         assert GangKey("other", f"other-{turn}") in {one.key for one in reading.snapshot.gangs}
     assert 2 * 30 <= allowance["w"] <= 4 * 60
     assert made.is_behind
-    made.reading(NOW + 60)
-    last = made.reading(NOW + 63).snapshot
+    for later in (60, 63):
+        made.reading(NOW + later)
+    last = made.reading(NOW + 66).snapshot
     assert not made.is_behind
     assert {one.duration for one in last.gangs if one.key.namespace == "ml"} == {201.0}
+
+
+@pytest.mark.usefixtures("allowance")
+def test_who_changes_all_the_time_keeps_no_other_pod_from_being_read() -> None:
+    """A pod that comes into the same namespace, beside thirty whose owner changes each 50 ms.
+
+    What these are charged is over in three seconds, and then it is the turn of gangs.
+    """
+    pods = [owned(pod(f"w-{i}"), "ReplicaSet", "web", "apps/v1") for i in range(30)]
+    made = reader(node(), replica_set("1s"), *pods)
+    made.reading(NOW)
+    came = found = 0
+    for turn in range(200):
+        tell(made, replica_set(f"{turn + 2}s"))
+        if turn == 40:
+            tell(made, pod("newcomer"))
+            came = turn
+        gangs = {one.key.name: one for one in made.reading(NOW + turn / 20).snapshot.gangs}
+        if not found and "newcomer" in gangs:
+            found = turn
+    assert 0 < found - came <= 65
+    assert gangs["w-0"].duration != 1.0
 
 
 @pytest.mark.usefixtures("allowance")
