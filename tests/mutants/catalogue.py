@@ -12,6 +12,7 @@ from tests.mutants.fairness import FAIRNESS
 from tests.mutants.formats import FORMATS
 from tests.mutants.grants import GRANTS
 from tests.mutants.harm import HARM
+from tests.mutants.hostile import HOSTILE
 from tests.mutants.kept_places import KEPT_PLACES
 from tests.mutants.mutant import Mutant
 from tests.mutants.needless import NEEDLESS
@@ -326,6 +327,7 @@ MUTANTS = (
     *FABRIC,
     *GRANTS,
     *HARM,
+    *HOSTILE,
     *KEPT_PLACES,
     *NEEDLESS,
     *PLUGIN_CALLS,

@@ -21,6 +21,15 @@ LINGER_SECONDS = 0.1
 Until then, what it goes on to send is read and thrown away.
 """
 
+MOST_PIPELINED = 16
+"""Requests of one connection that wait for an answer before them; hardly any client sends two."""
+FRAMING = 8
+"""Bytes around each byte of a body that may be: six, where a chunk is one byte long."""
+
+
+class TooManyRequests(Exception):
+    """A client that sends requests and does not wait for answers: ends the reading of what came."""
+
 
 class BoundedProtocol(HttpToolsProtocol):
     """One connection. Too many, too long a head, too slow: an answer where one can be given."""
@@ -29,8 +38,9 @@ class BoundedProtocol(HttpToolsProtocol):
         super().__init__(config=config, server_state=state, app_state={})
         self._limits = limits
         self._timer: asyncio.TimerHandle | None = None
-        self._head = 0
-        self._in_head = True
+        self._around = self._body = 0
+        """Bytes of the request that comes in: what is no body, and what is."""
+        self._in_head = self._in_request = True
         self._accepted = False
         self.opened = 0.0
 
@@ -81,24 +91,39 @@ class BoundedProtocol(HttpToolsProtocol):
             return
         if self._timer is None and not self._is_answering:
             self._arm()
+        body = self._body
         super().data_received(data)
-        if self._in_head:
-            self._head += len(data)
-            if self._head > self._limits.head:
-                self._refuse(431, "RequestHeaderFieldsTooLarge", "the head is too long")
+        self._around += len(data) - max(0, self._body - body)
+        if self._in_request and self._around > self._limits.head + FRAMING * self._body:
+            what = "the head" if self._in_head else "what stands around the body"
+            self._refuse(431, "RequestHeaderFieldsTooLarge", f"{what} is too long")
 
     def on_message_begin(self) -> None:
         """Begin a head."""
-        self._head, self._in_head = 0, True
+        self._around = self._body = 0
+        self._in_head = self._in_request = True
         super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a line of a head; those that follow a body in chunks are nobody's."""
+        if self._in_head:
+            super().on_header(name, value)
+
+    def on_body(self, body: bytes) -> None:
+        """Take part of a body."""
+        self._body += len(body)
+        super().on_body(body)
 
     def on_headers_complete(self) -> None:
         """End a head."""
         self._in_head = False
+        if len(self.pipeline) >= MOST_PIPELINED:
+            raise TooManyRequests
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
         """End a request; an answer that may last has no clock."""
+        self._in_request = False
         super().on_message_complete()
         if self._limits.streams:
             self._disarm()

@@ -202,6 +202,12 @@ async def endless_extension(server: Running) -> Answer:
     return await pour(server, head + b"1;", b"x" * 1000, pause=0.02)
 
 
+async def endless_trailers(server: Running) -> Answer:
+    """An empty body in chunks, and line after line behind it: a gigabyte in seconds, once."""
+    head = request(b"", content_length="", transfer_encoding="chunked")
+    return await pour(server, head + b"0\r\n", b"a: b\r\n" * 1000)
+
+
 async def slow_body(server: Running) -> Answer:
     """Part of a body, and no more."""
     return await server.send(request(GOOD)[:-10])
@@ -278,7 +284,8 @@ async def pour(server: Running, head: bytes, again: bytes, pause: float = 0.0) -
         # A client that still sends may lose the answer to the end of the connection.
         (too_long_streamed, {413, 0}),
         (endless_chunks, {408, 0}),
-        (endless_extension, {400, 408, 0}),
+        (endless_extension, {400, 408, 431, 0}),
+        (endless_trailers, {431, 0}),
         (slow_body, {408}),
         (slow_head, {408, 0}),
         (silence, {408}),

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+import pytest
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from fourleaf.k8s_bridge.runtime.http.bounded_protocol import MOST_PIPELINED
 from fourleaf.k8s_bridge.runtime.http.limits import ServerLimits
 from fourleaf.k8s_bridge.runtime.http.pages import Address, PageServer, json_page
 
@@ -82,6 +84,46 @@ async def test_a_head_that_does_not_end_is_cut_off() -> None:
         assert (await asyncio.wait_for(reader.readline(), 5)).startswith(b"HTTP/1.1 408")
         for writer in (long_one, slow_one):
             writer.transport.abort()
+
+
+@pytest.mark.parametrize("behind", [b"a: b\r\n" * 1000, b"a: " + b"b" * 6000])
+async def test_what_follows_a_body_in_chunks_is_cut_off(behind: bytes) -> None:
+    """By its length, whatever time is left, in many lines or in one that does not end.
+
+    The answer has been given before: no page reads a body.
+    """
+    head = b"GET /healthz HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n"
+    async with serving(replace(LIMITS, request=30.0)) as server:
+        reader, writer = await connected(server, head + b"0\r\n" + behind)
+        answer = await asyncio.wait_for(reader.read(), 5)
+        assert b"HTTP/1.1 431" in answer
+        assert b"around the body" in answer
+        writer.transport.abort()
+
+
+async def test_a_body_in_small_chunks_is_no_trouble() -> None:
+    """Bytes one by one take six times their number, more in all than a head may."""
+    head = b"GET /healthz HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n"
+    async with serving() as server:
+        reader, writer = await connected(server, head + b"1\r\nx\r\n" * 1000 + b"0\r\n\r\n")
+        writer.write(WHOLE % b"/healthz")
+        answer = await asyncio.wait_for(reader.read(), 5)
+        assert answer.count(b"HTTP/1.1 200") == 2
+        writer.transport.abort()
+
+
+async def test_who_waits_for_no_answer_gets_few() -> None:
+    """A thousand requests in one piece: hundreds of thousands once kept the loop for seconds."""
+    one = b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n"
+    async with serving() as server:
+        reader, writer = await connected(server, one * 10)
+        for _ in range(10):
+            assert (await reader.readuntil(b"}")).startswith(b"HTTP/1.1 200")
+        writer.transport.abort()
+        reader, writer = await connected(server, one * 1000)
+        answer = await asyncio.wait_for(reader.read(), 5)
+        assert answer.count(b"HTTP/1.1 200") <= MOST_PIPELINED + 1
+        writer.transport.abort()
 
 
 async def test_answers_that_may_last() -> None:

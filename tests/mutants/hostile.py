@@ -1,0 +1,55 @@
+"""Safeguards of the loop from what one tenant, or one client, sends: each cost seconds of it."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+PROTOCOL = "k8s_bridge/runtime/http/bounded_protocol.py"
+PAGES = "tests/k8s_bridge/runtime/http/test_pages.py"
+MAPS = "tests/model/readers/pods/test_device_map.py"
+ALLOWANCE = "tests/model/readers/live/test_read_allowance.py"
+WORDS = "tests/k8s_bridge/test_words_of_tenants.py"
+
+HOSTILE = (
+    Mutant(
+        "a bound on what follows a body in chunks",
+        "one connection fills the memory of any server in seconds",
+        PROTOCOL,
+        "self._around > self._limits.head + FRAMING * self._body",
+        "self._in_head and self._around > self._limits.head",
+        f"{PAGES}::test_what_follows_a_body_in_chunks_is_cut_off",
+    ),
+    Mutant(
+        "a bound on requests of one connection that wait for each other",
+        "forty connections keep the loop, and so the leader's Lease, for ten seconds",
+        PROTOCOL,
+        "        if len(self.pipeline) >= MOST_PIPELINED:\n",
+        "        if False:\n",
+        f"{PAGES}::test_who_waits_for_no_answer_gets_few",
+    ),
+    Mutant(
+        "a bound on bad lines of a device map",
+        "a Job of twenty pods with one annotation keeps the leader for half a minute",
+        "model/readers/pods/device_map.py",
+        "        if len(bad) == MOST_BAD_LINES:\n",
+        "        if False:\n",
+        f"{MAPS}::test_after_many_bad_lines_the_rest_is_not_read",
+    ),
+    Mutant(
+        "turns of owners and gangs at what a namespace may have read again",
+        "no new pod of a namespace starts while one of its owners changes all the time",
+        "model/readers/live/pod_cache.py",
+        "            if namespace in self._unable:\n",
+        "            if False:\n",
+        f"{ALLOWANCE}::test_who_changes_all_the_time_keeps_no_other_pod_from_being_read",
+    ),
+    Mutant(
+        "conditions and events of one line",
+        "a plugin that repeats what a tenant wrote moves the cursor of who reads the condition",
+        "k8s_bridge/runtime/api_text.py",
+        "    text = one_line(text)\n",
+        "",
+        f"{WORDS}::test_conditions_and_events_are_one_line",
+    ),
+)
+"""Each was seen to happen before there was the safeguard."""
