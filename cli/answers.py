@@ -27,7 +27,8 @@ class Scores:
 class RunningMember:
     """A pod of a gang and its place. `devices` are numbers as the scheduler wrote them.
 
-    `trouble` says why it may not run there, or not for long: `its node is not ready`.
+    `trouble` says why it may not run there, or not for long: `its node is not ready`. `silent`:
+    seconds for which the kubelet of its node has been silent, where that is all that is known.
     """
 
     pod: str
@@ -35,6 +36,15 @@ class RunningMember:
     leaf: str
     devices: tuple[int, ...]
     trouble: str = ""
+    silent: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """Seconds of silence after which a node is dead, and whether its gangs are repaired then."""
+
+    after_seconds: float
+    repairs: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +52,8 @@ class WhyAnswer:
     """All about one gang: what stands, and for the rest what planning right now comes to.
 
     `told` in place of a plan: what the scheduler has said. `stays`: why it cannot repair the gang,
-    which has lost members, as it has said.
+    which has lost members, as it has said. `failing`: by which rules a node that is silent is dead,
+    and what follows, where a scheduler leads.
     """
 
     key: GangKey
@@ -55,3 +66,4 @@ class WhyAnswer:
     """Status and gap of the plan that says so, where there is one."""
     told: ConditionReason | None = None
     stays: ConditionReason | None = None
+    failing: Failing | None = None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fourleaf.cli.bad_input import bad_input
@@ -16,6 +16,7 @@ from fourleaf.cli.cluster.config_in_force import (
 )
 from fourleaf.cli.cluster.connection import FEW_CONNECTIONS, connected, named, refused
 from fourleaf.cli.cluster.scheduler_namespace import is_held, scheduler_namespace
+from fourleaf.cli.cluster.silent_nodes import silent_nodes
 
 if TYPE_CHECKING:
     from fourleaf.k8s_bridge.cluster.kinds import Kind
@@ -64,7 +65,8 @@ class Live:
 
     `leases` are records of the scheduler, where they were asked for. Among the objects is the
     config in force, which `config` tells the source of. `home` is the scheduler's namespace.
-    `led`: a scheduler has renewed the leader's Lease there just now, so far as that was asked for.
+    `led`: a scheduler has renewed the leader's Lease there just now, and `silent`: nodes whose
+    kubelets are silent, with the seconds; both so far as that was asked for.
     """
 
     objects: tuple[Body, ...]
@@ -73,6 +75,7 @@ class Live:
     config: ConfigInForce = NO_CONFIG
     home: str = ""
     led: bool = False
+    silent: Mapping[str, float] = field(default_factory=dict)
 
     def reading(
         self, given: Sequence[Source] = (), config: SchedulerConfig | None = None
@@ -91,8 +94,9 @@ class Live:
 def observe(reach: ClusterAccess, with_leases: bool = False, cached: bool = False) -> Live:
     """Read the cluster once, with the scheduler's records where asked for.
 
-    `cached` is for those who only look: what the API server has at hand, and whether a scheduler
-    leads. Raises `BadInput` where it cannot be reached or does not let us.
+    `cached` is for those who only look: what the API server has at hand, whether a scheduler
+    leads, and which nodes are silent. Raises `BadInput` where it cannot be reached or does not
+    let us.
     """
     return reach.ask(lambda cluster: read_live(cluster, reach, with_leases, cached))
 
@@ -150,7 +154,9 @@ async def _read(
         records = (_labelled(cluster, LEASES, home, labels, cached) for labels in every)
         asked.extend(((LEASES,), one) for one in records)
     more = asyncio.gather(*(one for _, one in asked), return_exceptions=True)
-    led = cached and await _led(cluster, home)
+    led, silent = False, dict[str, float]()
+    if cached:
+        led, silent = await asyncio.gather(_led(cluster, home), silent_nodes(cluster))
     answers = (*await under_way, *await more)
     problems: list[Problem] = []
     found: list[Body] = []
@@ -172,7 +178,7 @@ async def _read(
         advice = "Check that the context is the one you mean."
         raise bad_input(reach.name, "the cluster has no node", advice, about="Node")
     objects = tuple(without_idle_owners(CLUSTER, found))
-    return Live(objects, time.time(), tuple(leases), in_force, home, led)
+    return Live(objects, time.time(), tuple(leases), in_force, home, led, silent)
 
 
 async def _led(cluster: Cluster, home: str) -> bool:

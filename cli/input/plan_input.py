@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -92,6 +92,11 @@ class GatheredInput:
     def led(self) -> bool:
         """Whether a scheduler leads in the cluster, so far as that was asked for."""
         return self.live is not None and self.live.led
+
+    @property
+    def silent(self) -> Mapping[str, float]:
+        """Nodes whose kubelets are silent, with the seconds, so far as that was asked for."""
+        return {} if self.live is None else self.live.silent
 
     def reading(self, config: SchedulerConfig | None = None) -> InputReading:
         """What it says, under its own config or under `config`. Raises `BadInput`."""

@@ -51,6 +51,10 @@ def cluster_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
     if gangs["onLostNodes"]:
         named = listed(gangs["onLostNodes"])
         yield _line("", f"pods on nodes that are not ready: {named}; see `fourleaf why`", "yellow")
+    if gangs["onSilentNodes"]:
+        named = listed(gangs["onSilentNodes"])
+        text = f"pods on nodes that send no heartbeats: {named}; see `fourleaf why`"
+        yield _line("", text, "yellow")
     yield from _reasons(gangs["reasons"])
 
 

@@ -20,7 +20,7 @@ from fourleaf.model.reasons.text import listed
 from fourleaf.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from fourleaf.cli.answers import RunningMember, WhyAnswer
+    from fourleaf.cli.answers import Failing, RunningMember, WhyAnswer
     from fourleaf.model.reasons.pod_condition import ConditionReason
 
 
@@ -32,9 +32,13 @@ def why_lines(
     if answer.standing:
         leaves = where.leaves(one.node for one in answer.standing)
         pods = f"{len(answer.standing)} pod" + ("" if len(answer.standing) == 1 else "s")
-        yield _head(answer, f"runs: {pods} on {leaves}", "green")
+        silent = any(one.silent is not None for one in answer.standing)
+        runs, style = ("runs as far as is known", "yellow") if silent else ("runs", "green")
+        yield _head(answer, f"{runs}: {pods} on {leaves}", style)
         yield indented(_table(answer.standing))
         yield from map(indented, _troubles(answer.standing))
+        if silent and answer.failing and not answer.stays:
+            yield indented(Text(_what_comes(answer.failing), style="dim"))
         if answer.stays:
             yield _head(answer, "stays as it is, says the scheduler", "yellow")
             yield from _said(answer.stays)
@@ -82,9 +86,19 @@ def _troubles(standing: tuple[RunningMember, ...]) -> Iterator[Text]:
     of: dict[str, list[str]] = {}
     for one in standing:
         if one.trouble:
-            of.setdefault(one.trouble, []).append(f"{one.pod} on {one.node}")
+            since = "" if one.silent is None else f" for {one.silent:.0f} s"
+            of.setdefault(one.trouble, []).append(f"{one.pod} on {one.node}{since}")
     for trouble, pods in of.items():
         yield Text(f"{trouble}: {listed(pods)}", style="yellow")
+
+
+def _what_comes(failing: Failing) -> str:
+    """What the scheduler makes of a node that sends no heartbeats."""
+    then = "its gangs are repaired" if failing.repairs else "nothing moves: repair.enabled is false"
+    return (
+        f"a node is dead after {failing.after_seconds:g} s if its host does not answer the "
+        f"scheduler either; then {then}"
+    )
 
 
 def _head(answer: WhyAnswer, text: str, style: str) -> Text:

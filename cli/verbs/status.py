@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -188,6 +189,7 @@ def document_of(live: Live, leader: Document) -> Document:
         "gangs": {
             "running": len({pod.gang for pod in snapshot.running if pod.ours and pod.gang}),
             "onLostNodes": sorted(str(gang) for gang in _on_lost_nodes(snapshot)),
+            "onSilentNodes": sorted(str(gang) for gang in _on_silent_nodes(snapshot, live.silent)),
             "waiting": reasons.total(),
             "reasons": dict(sorted(reasons.items())),
         },
@@ -205,6 +207,13 @@ def _on_lost_nodes(snapshot: Snapshot) -> set[GangKey]:
         and pod.gang
         and (pod.node in away or (pod.node not in fabric.nodes and pod.node not in fabric.refused))
     }
+
+
+def _on_silent_nodes(snapshot: Snapshot, silent: Mapping[str, float]) -> set[GangKey]:
+    """The gangs that have pods on nodes that the API has for ready, but that are silent."""
+    nodes = snapshot.fabric.nodes
+    late = {name for name in silent if name in nodes and nodes[name].ready}
+    return {pod.gang for pod in snapshot.running if pod.ours and pod.gang and pod.node in late}
 
 
 def _records(live: Live) -> Document:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache, partial
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fourleaf.cli import options
-from fourleaf.cli.answers import RunningMember, WhyAnswer
+from fourleaf.cli.answers import Failing, RunningMember, WhyAnswer
 from fourleaf.cli.cluster.not_repaired import why_it_stays
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.input.files import moment
@@ -36,6 +37,7 @@ from fourleaf.cli.output.progress import Progress
 from fourleaf.cli.output.watch import WatchedAnswer, need_anew, present
 
 if TYPE_CHECKING:
+    from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.gang import GangKey
     from fourleaf.model.plan import Plan
     from fourleaf.model.readers import InputReading
@@ -45,6 +47,9 @@ if TYPE_CHECKING:
 
 
 Seen = tuple[WhyAnswer, "Snapshot"]
+NONE_SILENT: Mapping[str, float] = {}
+SILENT = "its node sends no heartbeats"
+"""What is said of a node that the API still has for ready."""
 
 
 def why(
@@ -68,7 +73,7 @@ def why(
     Why it waits is what the scheduler that leads has written into the conditions of its pods.
     Where nothing is written, and for JSON and YAML, which have the data behind the reason, what is
     observed is planned, which changes nothing. Of a gang that runs it says which nodes are not
-    ready, and why the scheduler has not repaired it.
+    ready or do not answer, and why the scheduler has not repaired it.
 
     Exit code: 0 it is placed or would be now, 2 there is no such gang, 3 it has to wait, or cannot
     be repaired.
@@ -97,11 +102,14 @@ def why(
             snapshot = reading.snapshot
             told = said_of(reading, key) if quotes and gathered.led else None
             if told is not None or key not in snapshot.gangs_by_key:
-                answer = replace(explained(reading, key, None), told=told)
+                answer = replace(explained(reading, key, None, gathered.silent), told=told)
             else:
-                answer = explained(reading, key, _planned(client(), snapshot))
+                plan = _planned(client(), snapshot)
+                answer = explained(reading, key, plan, gathered.silent)
             if gathered.live is not None and any(one.trouble for one in answer.standing):
-                answer = replace(answer, stays=_stays(given.reach, reading, answer))
+                failing = failing_of(snapshot.config) if gathered.led else None
+                stays = _stays(given.reach, reading, answer)
+                answer = replace(answer, stays=stays, failing=failing)
             return answer, snapshot
 
         view = WatchedAnswer(look, lambda seen: _tell(*seen, output), _code, lambda seen: seen[0])
@@ -159,7 +167,12 @@ def _planned(client: SolverClient, snapshot: Snapshot) -> Plan:
         return client.plan(snapshot, on_stage=progress.stage)
 
 
-def trouble_of(reading: InputReading, pod: RunningPod) -> str:
+def failing_of(config: SchedulerConfig) -> Failing:
+    """What the scheduler makes of a silent node by `config`."""
+    return Failing(config.spec.failures.silent_seconds, config.spec.repair.enabled)
+
+
+def trouble_of(reading: InputReading, pod: RunningPod, silent: Mapping[str, float]) -> str:
     """Why a pod may not run where it stands, or not for long; "" where nothing is known."""
     fabric = reading.snapshot.fabric
     node = fabric.nodes.get(pod.node)
@@ -170,14 +183,30 @@ def trouble_of(reading: InputReading, pod: RunningPod) -> str:
         said.append("its node is not ready")
     elif node.cordoned:
         said.append("its node is cordoned")
+    if _silence(reading, pod, silent) is not None:
+        said.append(SILENT)
     metadata = reading.pods.get((pod.namespace, pod.name), {}).get("metadata", {})
     if metadata.get("deletionTimestamp") is not None:
         said.append("it is ending")
     return " and ".join(said)
 
 
-def explained(reading: InputReading, key: GangKey, plan: Plan | None) -> WhyAnswer:
-    """Put together where members of a gang run and what `plan` says of the others."""
+def _silence(reading: InputReading, pod: RunningPod, silent: Mapping[str, float]) -> float | None:
+    """Seconds of silence of a node that the API still has for ready; None where it is heard."""
+    node = reading.snapshot.fabric.nodes.get(pod.node)
+    return silent.get(pod.node) if node is not None and node.ready else None
+
+
+def explained(
+    reading: InputReading,
+    key: GangKey,
+    plan: Plan | None,
+    silent: Mapping[str, float] = NONE_SILENT,
+) -> WhyAnswer:
+    """Put together where members of a gang run and what `plan` says of the others.
+
+    `silent`: nodes whose kubelets are silent, with the seconds.
+    """
     snapshot = reading.snapshot
     running = [pod for pod in snapshot.running if pod.gang == key and pod.ours]
     fabric = snapshot.fabric
@@ -187,7 +216,8 @@ def explained(reading: InputReading, key: GangKey, plan: Plan | None) -> WhyAnsw
             pod.node,
             fabric.leaves[fabric.leaf_of[pod.node]].name if pod.node in fabric.leaf_of else "",
             pod.devices,
-            trouble_of(reading, pod),
+            trouble_of(reading, pod, silent),
+            _silence(reading, pod, silent),
         )
         for pod in running
     )
@@ -234,6 +264,7 @@ def document_of(answer: WhyAnswer) -> Document:
                 "leaf": one.leaf,
                 "devices": list(one.devices),
                 "trouble": one.trouble,
+                "silentSeconds": None if one.silent is None else round(one.silent),
             }
             for one in answer.standing
         ],

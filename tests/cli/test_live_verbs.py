@@ -136,6 +136,7 @@ def test_status_counts_what_was_set_up(stage: Stage, run: Run) -> None:
     assert told["gangs"] == {
         "running": 3,
         "onLostNodes": [],
+        "onSilentNodes": [],
         "waiting": 1,
         "reasons": {"NoAdjacentLeaves": 1},
     }

@@ -1,0 +1,66 @@
+"""Nodes whose kubelets are silent, long before the API says that they are not ready.
+
+The node controller says so 40 to 50 s after the last heartbeat; the scheduler, which probes hosts
+as well, takes a node for dead from 20 s on. In between only the Leases of kubelets say anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from fourleaf.k8s_bridge.node_health.judge import SUSPECT_SECONDS
+
+if TYPE_CHECKING:
+    from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
+
+LATE_CLOCK_SECONDS = 120.0
+"""Seconds of silence that the node controller would not have missed: longer is a late clock."""
+AHEAD_SHARE = 0.25
+"""Share of all kubelets whose clocks may be ahead without making the others seem silent."""
+
+
+async def silent_nodes(cluster: Cluster) -> dict[str, float]:
+    """Nodes that are silent, each with the seconds; none where Leases may not be read.
+
+    Who may not read Leases of kubelets is told what the API says of nodes, and no more.
+    """
+    from fourleaf.k8s_bridge.cluster.errors import ClusterError
+    from fourleaf.k8s_bridge.cluster.kinds import LEASES
+    from fourleaf.k8s_bridge.node_health.heartbeats import NAMESPACE
+
+    try:
+        return silences(_renewed((await cluster.list(LEASES, NAMESPACE, cached=True)).items))
+    except ClusterError:
+        return {}
+
+
+def silences(renewed: Mapping[str, float]) -> dict[str, float]:
+    """Who is silent, and for how many seconds, where kubelets say when they renewed their Leases.
+
+    One is measured against others, not against our own clock, which may differ: those who were
+    heard last, except for clocks that are ahead. So a silence of all is nobody's.
+    """
+    if not renewed:
+        return {}
+    newest = sorted(renewed.values(), reverse=True)
+    now = newest[int(AHEAD_SHARE * len(newest))]
+    return {
+        node: now - at
+        for node, at in renewed.items()
+        if SUSPECT_SECONDS < now - at <= LATE_CLOCK_SECONDS
+    }
+
+
+def _renewed(leases: Iterable[Body]) -> dict[str, float]:
+    """When each was renewed, in seconds since the epoch, as far as that makes sense."""
+    found = {}
+    for lease in leases:
+        try:
+            at = datetime.fromisoformat(lease["spec"]["renewTime"])
+        except (KeyError, TypeError, ValueError):
+            continue
+        if at.tzinfo is not None:
+            found[str(lease["metadata"]["name"])] = at.timestamp()
+    return found

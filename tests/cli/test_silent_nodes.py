@@ -1,0 +1,125 @@
+"""Nodes that are silent, while the API still has them for ready: what `why` and `status` say."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from fourleaf.cli.cluster import read_cluster
+from fourleaf.cli.cluster.silent_nodes import silences
+from fourleaf.k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES, Kind
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, actors
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
+from fourleaf.k8s_bridge.election.lease import lease_body
+from tests.cli.conftest import Run
+
+KUBELETS = "kube-node-lease"
+
+
+@pytest.mark.parametrize(
+    ("renewed", "silent"),
+    [
+        ({"a": 100, "b": 95, "c": 70}, {"c": 30}),
+        ({"a": 100, "b": 89}, {}),
+        ({"a": 70, "b": 71, "c": 72}, {}),
+        ({"a": 3700, "b": 100, "c": 96, "d": 98}, {}),
+        ({"a": 100, "b": 98, "c": -3500}, {}),
+        ({}, {}),
+    ],
+    ids=["one", "just late", "all alike", "a clock ahead", "a clock behind", "none"],
+)
+def test_who_is_silent(renewed: dict[str, float], silent: dict[str, float]) -> None:
+    """Who is late beside the others; a clock that is wrong makes nobody silent."""
+    assert silences(renewed) == silent
+
+
+async def cluster(leads: bool = True) -> MemoryCluster:
+    """A gang of two on the first two of four nodes, of which the first was heard 27 s ago."""
+    made = MemoryCluster()
+    await actors.add_nodes(made, actors.nodes(1, 2, 2))
+    pods = await actors.submit(made, "ml", actors.gang("pair", 2))
+    now = time.time()
+    for index, body in enumerate(actors.nodes(1, 2, 2)):
+        name = body["metadata"]["name"]
+        if index < len(pods):
+            await made.bind(Binding(pods[index], name))
+        at = datetime.fromtimestamp(now - (27.4 if index == 0 else 3.0), UTC).isoformat()
+        lease = {"metadata": {"name": name}, "spec": {"renewTime": at}}
+        await made.create(LEASES, KUBELETS, lease)
+    if leads:
+        lease = lease_body("fourleaf-scheduler", "a", 15, 1, now - 2)
+        await made.create(LEASES, "kube-system", lease)
+    return made
+
+
+def reached(monkeypatch: pytest.MonkeyPatch, made: MemoryCluster) -> None:
+    """Let verbs reach `made`."""
+
+    @asynccontextmanager
+    async def connected(*_: Any) -> AsyncIterator[MemoryCluster]:
+        yield made
+
+    monkeypatch.setattr(read_cluster, "connected", connected)
+
+
+def test_a_member_on_a_silent_node(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+    """Which pod, on which node, for how long, by which rule the node is dead, and what follows."""
+    reached(monkeypatch, asyncio.run(cluster()))
+    told = run("why", "pair")
+    assert told.exit_code == 0, told.output
+    lines = told.stdout.splitlines()
+    assert lines[0] == "ml/pair  runs as far as is known: 2 pods on leaf-0-0"
+    assert "  its node sends no heartbeats: pair-0 on n-0-0-0 for 24 s" in lines
+    assert " ".join(told.stdout.split()).endswith(
+        "a node is dead after 20 s if its host does not answer the scheduler either; then its "
+        "gangs are repaired"
+    )
+    document = json.loads(run("why", "pair", "-o", "json").stdout)
+    assert [one["silentSeconds"] for one in document["pods"]] == [24, None]
+    assert json.loads(run("status", "-o", "json").stdout)["gangs"]["onSilentNodes"] == ["ml/pair"]
+    line = "pods on nodes that send no heartbeats: ml/pair; see `fourleaf why`"
+    assert line in run("status").stdout
+
+
+def test_where_no_scheduler_leads(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+    """The silence is told; nobody is there whom the host could answer."""
+    reached(monkeypatch, asyncio.run(cluster(leads=False)))
+    told = run("why", "pair").stdout
+    assert "its node sends no heartbeats: pair-0" in told
+    assert "a node is dead after" not in told
+
+
+def test_who_may_not_read_heartbeats(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+    """A tenant without a right to Leases of kubelets is answered as the API has the nodes."""
+    made = asyncio.run(cluster())
+
+    async def listed(kind: Kind, namespace: str = "", *words: Any, **more: Any) -> Any:
+        if namespace == KUBELETS:
+            raise Refused(403, "leases is forbidden")
+        return await MemoryCluster.list(made, kind, namespace, *words, **more)
+
+    monkeypatch.setattr(made, "list", listed)
+    reached(monkeypatch, made)
+    told = run("why", "pair")
+    assert told.exit_code == 0
+    assert told.stdout.startswith("ml/pair  runs: 2 pods on leaf-0-0\n")
+
+
+def test_a_node_that_the_api_has_given_up(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+    """It is not ready, which says more than that it is silent."""
+    made = asyncio.run(cluster())
+    down = {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}}
+    asyncio.run(made.patch(NODES, Target("", "n-0-0-0"), down, "status"))
+    reached(monkeypatch, made)
+    told = run("why", "pair").stdout
+    assert "its node is not ready: pair-0 on n-0-0-0\n" in told
+    assert "heartbeats" not in told
+    assert json.loads(run("status", "-o", "json").stdout)["gangs"]["onSilentNodes"] == []
