@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import chain, repeat
 from typing import Any
 
 from rich.text import Text
@@ -81,6 +82,7 @@ def server_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
     cycles = ", ".join(f"{n:,} {status}" for status, n in document["cycles"].items())
     yield _line("cycles", cycles or "none yet")
     yield _config(document["config"])
+    yield from _plugins(document.get("plugins") or ())
     ledger = document.get("ledger")
     if ledger and ledger["writes"]:
         text, style = _formats(ledger["formats"])
@@ -121,6 +123,16 @@ def _config(config: Mapping[str, Any]) -> Text:
         config["source"] + ("" if config["valid"] else f"; the newest edit is not used: {wrong}"),
         "default" if config["valid"] else "red",
     )
+
+
+def _plugins(plugins: Iterable[Mapping[str, str]]) -> Iterator[Text]:
+    """A line for each package that brings rules, terms or steps of bindings."""
+    of: dict[str, list[str]] = {}
+    for one in plugins:
+        brings = f"{one['package']} {one['version']}" if one["package"] else one["offered"]
+        of.setdefault(brings, []).append(f"{one['kind']} {one['name']}")
+    for title, (brings, names) in zip(chain(["plugins"], repeat("")), of.items(), strict=False):
+        yield _line(title, f"{brings}: {listed(names)}")
 
 
 def _formats(formats: Mapping[str, int]) -> tuple[str, str]:

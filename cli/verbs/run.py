@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from fourleaf.k8s_bridge.runtime.http.pages import Address
     from fourleaf.k8s_bridge.scheduler import SchedulerOptions
     from fourleaf.model.extensions import BindingPlugin
+    from fourleaf.model.installed_extensions import InstalledExtension
     from fourleaf.solver.process.client import SolverClient
 
 
@@ -40,7 +42,11 @@ class DryRunMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Where a scheduler connects, listens and keeps its audit lines, and the plugins."""
+    """Where a scheduler connects, listens and keeps its audit lines, and the plugins.
+
+    `plugins` are steps of bindings; `installed` are these, and the rules and terms, which the
+    solver loads.
+    """
 
     kubeconfig: str | None
     context: str | None
@@ -50,6 +56,7 @@ class RunOptions:
     traces: bool
     health: Address | None
     plugins: tuple[BindingPlugin, ...] = ()
+    installed: tuple[InstalledExtension, ...] = ()
 
 
 def run(
@@ -90,6 +97,7 @@ def run(
     Exit code: 0 stopped by a signal, 2 the cluster cannot be reached with these credentials.
     """
     from fourleaf.model.extensions import load_bindings
+    from fourleaf.model.installed_extensions import installed
 
     setting = RunOptions(
         kubeconfig,
@@ -99,6 +107,7 @@ def run(
         traces,
         health_address(health_listen),
         load_bindings(),
+        installed(),
     )
     with solver() as client:
         from fourleaf.k8s_bridge.election.election import Timing
@@ -112,6 +121,7 @@ def run(
         freeze_survivors()
         say_nothing_of_dropped_tasks()
         set_up_logs()
+        _log_plugins(setting.installed)
         options = SchedulerOptions(
             namespace=namespace or own_namespace(),
             config_namespace=config_namespace,
@@ -120,6 +130,15 @@ def run(
             timing=Timing(lease_seconds, lease_seconds / 4, lease_seconds / 4),
         )
         asyncio.run(_until_stopped(options, setting, client))
+
+
+def _log_plugins(installed: Iterable[InstalledExtension]) -> None:
+    """One line for each, so that the log says whose code takes part."""
+    import structlog
+
+    log = structlog.get_logger(__name__)
+    for one in installed:
+        log.info("plugin_installed", **asdict(one))
 
 
 async def _until_stopped(
@@ -153,7 +172,8 @@ async def _run(
         audit = Audit(audit_to(setting.audit), clock) if setting.audit else None
 
         def reporter(scheduler: SchedulerState) -> Reporter:
-            return Reporter(scheduler, metrics, audit, cluster.traffic.requests, traces)
+            requests, plugins = cluster.traffic.requests, setting.installed
+            return Reporter(scheduler, metrics, audit, requests, traces, plugins)
 
         plugins = setting.plugins
         scheduler = Scheduler(

@@ -55,6 +55,7 @@ from fourleaf.k8s_bridge.runtime.api_text import clipped
 from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
 from fourleaf.model.config.spec import CONFIG_MAP
 from fourleaf.model.gang import GangKey
+from fourleaf.model.installed_extensions import InstalledExtension
 from fourleaf.model.plan import Plan
 from fourleaf.model.problems import Problem
 from fourleaf.model.snapshot import Snapshot
@@ -87,6 +88,7 @@ class Reporter:
         audit: Audit | None = None,
         requests: Requests | None = None,
         traces: Traces | None = None,
+        plugins: tuple[InstalledExtension, ...] = (),
     ) -> None:
         self.recorder = Recorder(
             scheduler.gated,
@@ -100,6 +102,7 @@ class Reporter:
         self._metrics = metrics
         self._audit = audit
         self._traces = traces
+        self._plugins = plugins
         self._requests = {} if requests is None else requests
         self._reported = Reported()
         self._bound: dict[str, _Bound] = {}
@@ -285,6 +288,7 @@ class Reporter:
             config_source=state.source,
             config_problems=state.problems,
             ledger=scheduler.ledger,
+            plugins=self._plugins,
         )
 
     def cycles(self) -> tuple[CycleNote, ...]:

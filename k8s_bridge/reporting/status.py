@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from fourleaf.k8s_bridge.ledger.format_usage import LedgerUse
 from fourleaf.model.config.spec import API_VERSION
 from fourleaf.model.gang import GangKey
+from fourleaf.model.installed_extensions import InstalledExtension
 from fourleaf.model.plan import Plan
 from fourleaf.model.problems import Problem
 from fourleaf.model.reasons.json import reason_document
@@ -63,7 +64,7 @@ class Status:
 
     `beat_age`: seconds since its loop was last seen alive. `unsynced`: kinds whose cache is
     not complete yet. `holder` holds the leader's Lease. `cycles` counts them by status. `ledger`
-    says in which formats the records are.
+    says in which formats the records are. `plugins` are installed.
     """
 
     identity: str
@@ -79,6 +80,7 @@ class Status:
     config_source: str = ""
     config_problems: tuple[Problem, ...] = ()
     ledger: LedgerUse = field(default_factory=LedgerUse)
+    plugins: tuple[InstalledExtension, ...] = ()
 
 
 class StatusSource(Protocol):
@@ -116,6 +118,7 @@ def status_document(status: Status) -> dict[str, Any]:
         },
         "config": config_document(status.config_source, status.config_problems),
         "ledger": _ledger(status.ledger),
+        "plugins": [asdict(one) for one in status.plugins],
         "queue": [_queued(entry) for entry in status.queue],
     }
 
