@@ -83,7 +83,8 @@ class Executor:
     def __post_init__(self) -> None:
         self.ages = RelocationAges(self.clock)
         self.ends = PodEnds(self.cache, self.clock)
-        self.lost_ends = LostEnds(self.cluster, self.cache, self.clock, self.trials.turns)
+        turns, kept = self.trials.turns, self.observer.unended
+        self.lost_ends = LostEnds(self.cluster, self.cache, self.clock, turns, kept)
         self.failure_times = FailureTimes(self.cluster)
 
     async def step(self, dead: frozenset[str]) -> None:
@@ -121,7 +122,7 @@ class Executor:
         due = self.lost_ends.due(dead)
         if due:
             await self.store.check_lead()
-            sent = [self.trials.spawn(self.lost_ends.end(pod)) for pod in due]
+            sent = [self.trials.spawn(self.lost_ends.end(one)) for one in due]
             await self._patiently(sent)
 
     async def _patiently(self, sent: Sequence[asyncio.Task[None]]) -> None:

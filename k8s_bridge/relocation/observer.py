@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.relocation.evictions.lost_ends import LostPod
 from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
 from fourleaf.model.gang import GangKey
 
@@ -20,6 +21,9 @@ class RelocationObserver(Protocol):
 
     def stranded(self, gang: GangKey, pod: Target, why: str) -> None:
         """A gang has lost members, `pod` among them, and cannot be repaired for now."""
+
+    def unended(self, lost: LostPod, why: str) -> None:
+        """A pod on a dead node is to end, and does not; `why` says what keeps it."""
 
     def unyielding(self, pod: Target, why: str) -> None:
         """Lower gangs may not give way to the gang of `pod`, which waits; `why` has advice."""

@@ -19,6 +19,7 @@ from fourleaf.k8s_bridge.ledger.format_usage import LedgerUse
 from fourleaf.k8s_bridge.ledger.ledger import Commit
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.node_health.judge import Judgement
+from fourleaf.k8s_bridge.relocation.evictions.lost_ends import LostPod
 from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
 from fourleaf.k8s_bridge.reporting.after_cycle import after_cycle
 from fourleaf.k8s_bridge.reporting.audit import Audit
@@ -30,6 +31,7 @@ from fourleaf.k8s_bridge.reporting.events.fabric_doubts import fabric_doubts, wh
 from fourleaf.k8s_bridge.reporting.events.invalid_objects import config_map, what_of_config
 from fourleaf.k8s_bridge.reporting.events.nodes import what_was_judged
 from fourleaf.k8s_bridge.reporting.events.relocations import (
+    what_does_not_end,
     what_does_not_yield,
     what_is_forbidden,
     what_is_stranded,
@@ -228,6 +230,11 @@ class Reporter:
     def stranded(self, gang: GangKey, pod: Target, why: str) -> None:
         """A gang has lost members, and cannot be repaired for now."""
         self._record([what_is_stranded(gang, pod, why)])
+
+    @guarded
+    def unended(self, lost: LostPod, why: str) -> None:
+        """A pod on a dead node is to end, and does not."""
+        self._record([what_does_not_end(lost, why)])
 
     @guarded
     def unyielding(self, pod: Target, why: str) -> None:

@@ -12,13 +12,11 @@ from fourleaf.k8s_bridge.cluster.errors import (
     Throttled,
 )
 from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
+from fourleaf.k8s_bridge.relocation.evictions.forbidden import is_forbidden
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
 EVICTION_DRY_RUN_RETRY_SECONDS = 1.0
 """Seconds after which it is asked again where an error ended it that may pass."""
-
-_BUDGET = "disruption budget"
-"""What the message of a 429 names that is no throttling: the budget lets the pod not go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class EvictionDryRun:
                 # It is gone, or another by now; the watch will say so.
                 return ""
             except (Throttled, Ambiguous) as error:
-                if _BUDGET in str(error):
+                if is_forbidden(error):
                     return str(error)
                 wait = max(EVICTION_DRY_RUN_RETRY_SECONDS, error.retry_after or 0.0)
                 await self.clock.sleep(wait)

@@ -6,7 +6,7 @@ moment later. Who makes no other before it is gone, as a StatefulSet, would wait
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import structlog
@@ -16,53 +16,83 @@ from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
 from fourleaf.k8s_bridge.election.write_turns import WriteTurns
+from fourleaf.k8s_bridge.relocation.evictions.forbidden import is_forbidden
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.model.gang import GangKey
+from fourleaf.model.reasons.text import listed
 
 LOST_END_RETRY_SECONDS = 2.0
 LOST_END_RETRY_LIMIT_SECONDS = 30.0
 """Seconds after which a pod that could not be ended is tried again, and to which they grow."""
+FINALIZER_SECONDS = 30.0
+"""Seconds in which a controller removes its finalizer from a pod, as that of Jobs does."""
+
+
+@dataclass(frozen=True, slots=True)
+class LostPod:
+    """A pod of a gang that is to end on a dead node; `finalizers` keep it where no time is left."""
+
+    gang: GangKey
+    pod: Target
+    node: str
+    finalizers: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
 class _Ending:
-    """The next try is `due`, on the monotonic clock; while one `is_sent`, there is no other."""
+    """The next try is `due`, on the monotonic clock; while one `is_sent`, there is no other.
+
+    Finalizers alone keep it since `kept_since`. `said` was told last of why it does not end.
+    """
 
     backoff: Backoff
     due: float = 0.0
     is_sent: bool = False
+    kept_since: float | None = None
+    said: str = ""
 
 
 @dataclass(slots=True, eq=False)
 class LostEnds:
-    """Ends such pods at once, where the config says so, in one term. `cluster` is gated."""
+    """Ends such pods at once, where the config says so, in one term. `cluster` is gated.
+
+    `on_kept` hears of each that does not end, and why, whenever that changes.
+    """
 
     cluster: Cluster
     cache: ClusterCache
     clock: Clock
     turns: WriteTurns
+    on_kept: Callable[[LostPod, str], None]
     _endings: dict[str, _Ending] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
-    def due(self, dead: frozenset[str]) -> list[Target]:
+    def due(self, dead: frozenset[str]) -> list[LostPod]:
         """The pods of ours on `dead` nodes that are to be ended now, and no others any more."""
         is_wanted = self.cache.config.spec.repair.end_lost_pods_at_once
-        lost = {pod.uid: pod for pod in self._lost(dead if is_wanted else frozenset())}
+        lost = {one.pod.uid: one for one in self._lost(dead if is_wanted else frozenset())}
         new = {uid: _Ending(self._backoff()) for uid in lost.keys() - self._endings.keys()}
         self._endings = {uid: one for uid, one in self._endings.items() if uid in lost} | new
         now = self.clock.monotonic()
-        return [
-            pod
-            for uid, pod in lost.items()
-            if self._endings[uid].due <= now and not self._endings[uid].is_sent
-        ]
+        due = []
+        for uid, one in lost.items():
+            ending = self._endings[uid]
+            if not one.finalizers:
+                due += [one] if ending.due <= now and not ending.is_sent else []
+            elif ending.kept_since is None:
+                ending.kept_since = now
+            elif now - ending.kept_since >= FINALIZER_SECONDS:
+                self._tell(ending, one, f"its finalizers keep it: {listed(one.finalizers)}")
+        return due
 
-    async def end(self, pod: Target) -> None:
+    async def end(self, lost: LostPod) -> None:
         """Let a pod end without its grace period; one that is forbidden is asked for again.
 
         Not where its node is heard again by the time of its turn: what ran there would run on
         beside the pods that get its devices.
         """
+        pod = lost.pod
         one = self._endings.get(pod.uid)
         if one is None:
             return
@@ -78,6 +108,8 @@ class LostEnds:
             return
         except ClusterError as error:
             self._log.warning("lost_pod_not_ended", pod=str(pod), why=str(error))
+            if is_forbidden(error):
+                self._tell(one, lost, str(error))
             least = max(LOST_END_RETRY_SECONDS, error.retry_after or 0.0)
             one.due = self.clock.monotonic() + one.backoff.next(least)
         else:
@@ -85,20 +117,28 @@ class LostEnds:
         finally:
             one.is_sent = False
 
-    def _lost(self, dead: frozenset[str]) -> Iterator[Target]:
+    def _tell(self, ending: _Ending, lost: LostPod, why: str) -> None:
+        if ending.said != why:
+            ending.said = why
+            self.on_kept(lost, why)
+
+    def _lost(self, dead: frozenset[str]) -> Iterator[LostPod]:
         if not dead:
             # Asked for several times a second, and a reading takes in all that has changed.
             return
         reading, bodies = self.cache.reading(), self.cache.objects.get(PODS, {})
         for node in sorted(dead):
-            for _, uid in reading.ours_on(node):
+            for gang, uid in reading.ours_on(node):
                 seen = self.cache.seen(uid)
                 if seen is None or seen.finished or not seen.deleting:
                     continue
                 body = bodies.get((seen.pod.namespace, seen.pod.name), {})
-                # With none left, only its finalizers keep it.
-                if body.get("metadata", {}).get("deletionGracePeriodSeconds") != 0:
-                    yield seen.pod
+                metadata = body.get("metadata", {})
+                if metadata.get("deletionGracePeriodSeconds") != 0:
+                    yield LostPod(gang, seen.pod, node)
+                elif finalizers := metadata.get("finalizers"):
+                    # With no time left, only these keep it.
+                    yield LostPod(gang, seen.pod, node, tuple(map(str, finalizers)))
 
     def _backoff(self) -> Backoff:
         return Backoff(self.clock, LOST_END_RETRY_SECONDS, LOST_END_RETRY_LIMIT_SECONDS)

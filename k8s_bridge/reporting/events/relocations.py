@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.relocation.evictions.forbidden import BUDGET, NO_RIGHT
+from fourleaf.k8s_bridge.relocation.evictions.lost_ends import LostPod
 from fourleaf.k8s_bridge.relocation.records import UNWANTED, Leaver, Relocation
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Regarding
 from fourleaf.k8s_bridge.runtime.api_text import clipped
 from fourleaf.model.gang import GangKey
 
 _ACTION = "Relocating"
+_BY_FORCE = "or delete it with --force, once its node is surely off"
+_NO_FINALIZERS = "let the controllers that have set them remove them; or remove them"
 
 
 def what_was_evicted(one: Relocation, leaver: Leaver) -> Event:
@@ -21,7 +25,7 @@ def what_is_forbidden(one: Relocation, leaver: Leaver, why: str) -> Event:
     """A pod should go and may not."""
     note = (
         f"{leaver.pod} should leave {leaver.node} ({one.why}), but may not for now: {why}. "
-        "To unblock: raise its disruption budget, or delete the pod"
+        f"To unblock: {_unblock(why)}, or delete the pod"
     )
     pod = Regarding.pod(leaver.pod)
     return Event(pod, "EvictionForbidden", clipped(note), _ACTION, warning=True)
@@ -36,6 +40,27 @@ def what_is_stranded(gang: GangKey, pod: Target, why: str) -> Event:
     said = f"Gang {gang} has lost members, or is to leave nodes, and stays as it is: {why}"
     note = clipped(said)
     return Event(Regarding.pod(pod), "NotRepaired", note, _ACTION, topic=note, warning=True)
+
+
+def what_does_not_end(lost: LostPod, why: str) -> Event:
+    """A pod was lost with its node, and stays, so that nobody may make another one.
+
+    Another why is another event, as of gangs that stay as they are.
+    """
+    steps = _NO_FINALIZERS if lost.finalizers else f"{_unblock(why)}; {_BY_FORCE}"
+    said = f"{lost.pod} of gang {lost.gang} was lost with {lost.node} and does not end: {why}"
+    note = clipped(f"{said}. To unblock: {steps}")
+    pod = Regarding.pod(lost.pod)
+    return Event(pod, "LostPodStays", note, _ACTION, topic=note, warning=True)
+
+
+def _unblock(why: str) -> str:
+    """What would have the API let a pod go that it has not, for the reason `why`."""
+    if BUDGET in why:
+        return "raise its disruption budget"
+    if NO_RIGHT in why:
+        return "give the scheduler's account the right to create pods/eviction"
+    return "change the policy or webhook that refuses it"
 
 
 def what_does_not_yield(pod: Target, why: str) -> Event:

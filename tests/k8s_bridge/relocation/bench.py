@@ -263,6 +263,12 @@ class Bench:
         """The reasons of all events."""
         return {event["reason"] for event in (await self.cluster.list(EVENTS)).items}
 
+    async def events(self, reason: str) -> list[Body]:
+        """The events of one reason, in the order in which they came."""
+        items = (await self.cluster.list(EVENTS)).items
+        found = [event for event in items if event["reason"] == reason]
+        return sorted(found, key=lambda event: str(event["eventTime"]))
+
     async def delete(self, name: str) -> None:
         """Delete a Job and its pods."""
         await self.cluster.delete(JOBS, Target(TEAM, name))

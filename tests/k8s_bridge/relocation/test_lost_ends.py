@@ -5,10 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from fourleaf.k8s_bridge.cluster.errors import ClusterError, Throttled
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused, Throttled
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.relocation.evictions.lost_ends import LostPod
+from fourleaf.k8s_bridge.reporting.events.relocations import what_does_not_end
+from fourleaf.model.gang import GangKey
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 from tests.k8s_bridge.relocation.test_repair import ending_at_once
 
@@ -71,6 +74,51 @@ async def test_one_that_is_forbidden_is_asked_for_later_and_later() -> None:
     await bench.stop()
 
 
+def said(error: ClusterError) -> str:
+    """What would unblock, as the event says after an API that answers `error`."""
+    lost = LostPod(GangKey(TEAM, "g"), Target(TEAM, "g-0"), "n1")
+    return what_does_not_end(lost, str(error)).note.partition("To unblock: ")[2]
+
+
+async def test_who_reads_the_pod_is_told_what_keeps_it_once_per_change() -> None:
+    """A budget forbids it for two minutes, then the right is missing: two events, told once."""
+    bench, api = await ending(1)
+    budget = "Cannot evict pod as it would violate the pod's disruption budget."
+    right = 'pods is forbidden: User "x" cannot create resource "pods/eviction"'
+    api.error = Throttled(budget, 429)
+    await bench.clock.advance(120)
+    api.error = Refused(right, 403)
+    await bench.clock.advance(120)
+    told = await bench.events("LostPodStays")
+    notes = [one["note"] for one in told]
+    assert [text in note for text, note in zip((budget, right), notes, strict=True)] == [True, True]
+    assert not [one for one in told if one.get("series")]
+    assert {one["regarding"]["kind"] for one in told} == {"Pod"}
+    await bench.stop()
+
+
+def test_each_hindrance_has_its_advice() -> None:
+    """A budget is raised, a right given, a policy changed; by force where none of it can be."""
+    force = "; or delete it with --force, once its node is surely off"
+    budget = Throttled("it would violate the pod's disruption budget", 429)
+    assert said(budget) == f"raise its disruption budget{force}"
+    right = Refused('User "x" cannot create resource "pods/eviction"', 403)
+    assert said(right).startswith("give the scheduler's account the right to create pods/eviction;")
+    webhook = Refused('admission webhook "w" denied the request', 403)
+    assert said(webhook).startswith("change the policy or webhook that refuses it;")
+
+
+async def test_a_bad_moment_of_the_api_is_no_news() -> None:
+    """Too many requests, or no answer, keep a pod for a while, and nobody can do anything."""
+    bench, api = await ending(1)
+    for error in (Throttled("too many requests", 429), Ambiguous("no answer")):
+        api.error = error
+        await bench.clock.advance(60)
+    assert len(api.at) > 4
+    assert "LostPodStays" not in await bench.reasons()
+    await bench.stop()
+
+
 async def test_one_that_hangs_is_not_sent_twice() -> None:
     """The API takes a minute, in which it is asked once."""
     bench, api = await ending(1)
@@ -81,14 +129,20 @@ async def test_one_that_hangs_is_not_sent_twice() -> None:
 
 
 async def test_what_finalizers_alone_keep_is_not_ended_again() -> None:
-    """Once it has no time left, the API is asked no more."""
+    """Once it has no time left, the API is asked no more; half a minute later they are named."""
     bench, api = await ending(1)
     (body,) = await bench.pods("g", dying=True)
     target = Target(TEAM, body["metadata"]["name"])
     await bench.cluster.patch(PODS, target, {"metadata": {"finalizers": ["example.com/keep"]}})
+    await bench.clock.advance(25)
+    assert "LostPodStays" not in await bench.reasons()
     await bench.clock.advance(120)
     assert len(await bench.dying("g")) == 1
     assert len(api.at) == 1
+    (event,) = await bench.events("LostPodStays")
+    assert (
+        "does not end: its finalizers keep it: example.com/keep. To unblock: let" in event["note"]
+    )
     await bench.stop()
 
 

@@ -158,6 +158,7 @@ async def test_status_tells_the_queue_with_reasons() -> None:
             "formats": {"1": 7},
             "unreadable": [{"lease": "page-x", "format": "2", "why": "format '2' is unknown"}],
         },
+        "plugins": [],
         "queue": [
             {
                 "namespace": "ml",

@@ -1,0 +1,17 @@
+"""Evictions that the API forbids: told from those that only came at a bad moment."""
+
+from __future__ import annotations
+
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused, Throttled
+
+BUDGET = "disruption budget"
+"""What the message of a 429 names that is no throttling: the budget lets the pod not go."""
+NO_RIGHT = "cannot create resource"
+"""What the message of a 403 names where no role allows it: no policy or webhook has been asked."""
+
+
+def is_forbidden(error: ClusterError) -> bool:
+    """Whether a budget, a right that is missing, a policy or a webhook forbids it."""
+    if isinstance(error, Throttled | Ambiguous):
+        return BUDGET in str(error)
+    return isinstance(error, Refused)
