@@ -15,6 +15,7 @@ from itertools import islice
 from fourleaf.k8s_bridge.scheduling.aside_gangs import AsideGangs, QueueOrder
 from fourleaf.k8s_bridge.scheduling.freed_room import OF_THE_FABRIC, OF_THE_ROOM, FreedRoom, changes
 from fourleaf.k8s_bridge.scheduling.gang_kind import gang_kind, in_itself
+from fourleaf.k8s_bridge.scheduling.judged_alike import are_judged_alike
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey
@@ -143,12 +144,14 @@ class SetAside:
     def _take_back(self, snapshot: Snapshot, gone: Iterable[int]) -> None:
         """Take back in what something has changed for: the gang, nodes, config, or pods ended.
 
+        Of the config only what decides whether a gang can start.
+
         `gone`: the numbers of the snapshot before that are not in this one.
         """
         ended, begun = changes(self._running, snapshot.running) if self._aside else ([], [])
         started = {(pod.namespace, pod.name) for pod in begun}
         planned, self._planned = self._planned, set()
-        changed = snapshot.fabric is not self._fabric or snapshot.config is not self._config
+        changed = snapshot.fabric is not self._fabric or not self._is_judged_alike(snapshot.config)
         self._fabric, self._config = snapshot.fabric, snapshot.config
         if changed or len(self._hopeless) > MOST_KINDS:
             self._hopeless = {}
@@ -191,6 +194,12 @@ class SetAside:
             self._aside.pop(number)
             self._owed.pop(number, None)
             self._queue.come_back()
+
+    def _is_judged_alike(self, config: SchedulerConfig) -> bool:
+        """Whether the answers under the config of the last snapshot hold under `config`."""
+        if self._config is None or self._config is config:
+            return self._config is config
+        return are_judged_alike(self._config.spec, config.spec)
 
     def _follow(self, gangs: Sequence[Gang], gone: Iterable[int]) -> None:
         """Forget the gangs that are `gone`, or others now.

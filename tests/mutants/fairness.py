@@ -11,6 +11,7 @@ MEMORY = "tests/solver/process/test_memory_limit.py"
 AUDIT = "tests/k8s_bridge/reporting/test_audit.py"
 WAITS = "tests/k8s_bridge/reporting/test_pod_scheduled.py"
 LIVE = "tests/model/readers/live/test_live.py"
+JUDGED = "tests/k8s_bridge/scheduling/test_judged_alike.py"
 FLAT = "tests/k8s_bridge/test_memory_stays_flat.py"
 TELLING = "tests/k8s_bridge/reporting/test_write_queue.py"
 
@@ -276,6 +277,22 @@ FAIRNESS = (
         "full = (ReasonKind.NOT_IN_BATCH,)",
         "tests/k8s_bridge/scheduling/test_aside_bounds.py"
         "::test_half_of_the_room_of_a_namespace_is_for_who_was_not_looked_at",
+    ),
+    Mutant(
+        "what decides in a config asks again",
+        "gangs stand aside for good, though a quota was raised that alone kept them",
+        "k8s_bridge/scheduling/judged_alike.py",
+        'frozenset({"max_gangs", ',
+        'frozenset({"gpu_quota", "max_gangs", ',
+        f"{JUDGED}::test_an_edit_asks_again_where_it_may_give_a_place",
+    ),
+    Mutant(
+        "weights ask no gang again",
+        "each edit of a weight has all gangs looked at that have no place by any weight",
+        "k8s_bridge/scheduling/set_aside.py",
+        "not self._is_judged_alike(snapshot.config)",
+        "snapshot.config is not self._config",
+        f"{JUDGED}::test_an_edit_asks_again_where_it_may_give_a_place",
     ),
     Mutant(
         "one answer for gangs alike",

@@ -61,7 +61,7 @@ REFUSED_EVICTIONS = (
         "errors that pass are no refusals",
         "one throttled trial keeps a pod on a node that is to be emptied for a minute",
         "k8s_bridge/relocation/evictions/dry_run.py",
-        "                if _BUDGET in str(error):\n",
+        "                if is_forbidden(error):\n",
         "                if str(error):\n",
         f"{REFUSED}::test_an_error_that_passes_is_no_refusal[throttled]",
     ),

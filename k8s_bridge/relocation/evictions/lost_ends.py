@@ -78,12 +78,10 @@ class LostEnds:
         due = []
         for uid, one in lost.items():
             ending = self._endings[uid]
-            if not one.finalizers:
-                due += [one] if ending.due <= now and not ending.is_sent else []
-            elif ending.kept_since is None:
-                ending.kept_since = now
-            elif now - ending.kept_since >= FINALIZER_SECONDS:
-                self._tell(ending, one, f"its finalizers keep it: {listed(one.finalizers)}")
+            if one.finalizers:
+                self._wait_for_finalizers(ending, one, now)
+            elif ending.due <= now and not ending.is_sent:
+                due.append(one)
         return due
 
     async def end(self, lost: LostPod) -> None:
@@ -116,6 +114,12 @@ class LostEnds:
             self._log.info("lost_pod_ended", pod=str(pod))
         finally:
             one.is_sent = False
+
+    def _wait_for_finalizers(self, ending: _Ending, lost: LostPod, now: float) -> None:
+        if ending.kept_since is None:
+            ending.kept_since = now
+        if now - ending.kept_since >= FINALIZER_SECONDS:
+            self._tell(ending, lost, f"its finalizers keep it: {listed(lost.finalizers)}")
 
     def _tell(self, ending: _Ending, lost: LostPod, why: str) -> None:
         if ending.said != why:
