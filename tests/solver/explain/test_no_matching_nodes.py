@@ -159,8 +159,8 @@ def test_a_spine_is_named_where_no_leaf_is_enough() -> None:
         (Resources(memory=20 * GIB), "ask for at most 10Gi of memory per pod"),
         (
             Resources(extra=(("rdma/hca", 2),)),
-            "ask for no rdma/hca per pod: no node announces it, and what a DeviceClass gives by that "
-            "name (extendedResourceName) is not looked at, so ask for that by a ResourceClaim",
+            "ask for no rdma/hca per pod: no node announces it, and what a DeviceClass gives by "
+            "that name (extendedResourceName) is not looked at, so ask for that by a ResourceClaim",
         ),
         (Resources(extra=(("hostport/TCP/80", 2),)), "ask for at most 1 hostport/TCP/80 per pod"),
         (Resources(gpus=9, cpu=20_000), "add nodes for 1 more pod that meet what it asks for"),
