@@ -40,7 +40,7 @@ def silences(renewed: Mapping[str, float]) -> dict[str, float]:
     """Who is silent, and for how many seconds, where kubelets say when they renewed their Leases.
 
     One is measured against others, not against our own clock, which may differ: those who were
-    heard last, except for clocks that are ahead. So a silence of all is nobody's.
+    heard last, except for clocks that are ahead. A silence of all counts for none.
     """
     if not renewed:
         return {}

@@ -1,7 +1,7 @@
 """Which parts of a config decide whether a gang can start: an edit of all else asks no gang again.
 
 Ten thousand gangs may stand aside, each with a proof that it has no place. What only says which
-place is better, how much time a solve has, or whom it may evict, leaves every proof as it is.
+place is better, how much time a solve has, or which pods may go, leaves every proof as it is.
 """
 
 from __future__ import annotations

@@ -17,7 +17,13 @@ from tests.deploy.tools import run
 
 ROOT = Path(__file__).parents[2]
 TARGETS = ("test", "unit", "e2e", "fix-nodes", "generate")
-FILES = ("LICENSE", "CONTRIBUTING.md", "TROUBLESHOOTING.md", "docs/architecture.md")
+FILES = (
+    "LICENSE",
+    "CONTRIBUTING.md",
+    "TROUBLESHOOTING.md",
+    "OPTIMIZATION_COMPARISON.md",
+    "docs/architecture.md",
+)
 UNTAUGHT = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
 IMAGE = "build --platform {} -f deploy/images/Dockerfile --target {} -t {}{}:0.1.0 ."
 IMAGES = ("fourleaf", "fourleaf-webhook", "fourleaf-agent", "gpu-scheduler-check")

@@ -43,7 +43,7 @@ def what_is_stranded(gang: GangKey, pod: Target, why: str) -> Event:
 
 
 def what_does_not_end(lost: LostPod, why: str) -> Event:
-    """A pod was lost with its node, and stays, so that nobody may make another one.
+    """A pod was lost with its node, and stays, which keeps its owner from making another.
 
     Another why is another event, as of gangs that stay as they are.
     """
