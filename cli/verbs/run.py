@@ -24,11 +24,11 @@ from fourleaf.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from fourleaf.k8s_bridge.reporting.installed_extensions import InstalledExtension
     from fourleaf.k8s_bridge.reporting.traces import Traces
     from fourleaf.k8s_bridge.runtime.http.pages import Address
     from fourleaf.k8s_bridge.scheduler import SchedulerOptions
     from fourleaf.model.extensions import BindingPlugin
-    from fourleaf.model.installed_extensions import InstalledExtension
     from fourleaf.solver.process.client import SolverClient
 
 
@@ -96,8 +96,8 @@ def run(
 
     Exit code: 0 stopped by a signal, 2 the cluster cannot be reached with these credentials.
     """
+    from fourleaf.k8s_bridge.reporting.installed_extensions import installed
     from fourleaf.model.extensions import load_bindings
-    from fourleaf.model.installed_extensions import installed
 
     setting = RunOptions(
         kubeconfig,

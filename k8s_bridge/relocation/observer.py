@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.relocation.evictions.lost_ends import LostPod
 from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
 from fourleaf.model.gang import GangKey
+
+
+@dataclass(frozen=True, slots=True)
+class LostPod:
+    """A pod of a gang that is to end on a dead node; `finalizers` keep it where no time is left."""
+
+    gang: GangKey
+    pod: Target
+    node: str
+    finalizers: tuple[str, ...] = ()
 
 
 class RelocationObserver(Protocol):

@@ -19,7 +19,7 @@ from fourleaf.k8s_bridge.ledger.format_usage import LedgerUse
 from fourleaf.k8s_bridge.ledger.ledger import Commit
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.node_health.judge import Judgement
-from fourleaf.k8s_bridge.relocation.evictions.lost_ends import LostPod
+from fourleaf.k8s_bridge.relocation.observer import LostPod
 from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
 from fourleaf.k8s_bridge.reporting.after_cycle import after_cycle
 from fourleaf.k8s_bridge.reporting.audit import Audit
@@ -44,6 +44,7 @@ from fourleaf.k8s_bridge.reporting.events.waiting_gangs import what_members_are_
 from fourleaf.k8s_bridge.reporting.fabric_usage import fabric_usage
 from fourleaf.k8s_bridge.reporting.first_seen import FirstSeen
 from fourleaf.k8s_bridge.reporting.guard import guarded
+from fourleaf.k8s_bridge.reporting.installed_extensions import InstalledExtension
 from fourleaf.k8s_bridge.reporting.metrics import EMPTY, FAILED, SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.namespace_use import namespace_use
 from fourleaf.k8s_bridge.reporting.other_namespaces import without_others
@@ -57,7 +58,6 @@ from fourleaf.k8s_bridge.runtime.api_text import clipped
 from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
 from fourleaf.model.config.spec import CONFIG_MAP
 from fourleaf.model.gang import GangKey
-from fourleaf.model.installed_extensions import InstalledExtension
 from fourleaf.model.plan import Plan
 from fourleaf.model.problems import Problem
 from fourleaf.model.snapshot import Snapshot

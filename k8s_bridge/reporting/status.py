@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from fourleaf.k8s_bridge.ledger.format_usage import LedgerUse
+from fourleaf.k8s_bridge.reporting.installed_extensions import InstalledExtension
 from fourleaf.model.config.spec import API_VERSION
 from fourleaf.model.gang import GangKey
-from fourleaf.model.installed_extensions import InstalledExtension
 from fourleaf.model.plan import Plan
 from fourleaf.model.problems import Problem
 from fourleaf.model.reasons.json import reason_document

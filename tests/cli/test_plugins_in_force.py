@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from fourleaf.cli.render.status import server_lines
+from fourleaf.k8s_bridge.reporting.installed_extensions import InstalledExtension, installed
 from fourleaf.k8s_bridge.reporting.status import Status, status_document
-from fourleaf.model.installed_extensions import InstalledExtension, installed
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "plugins"

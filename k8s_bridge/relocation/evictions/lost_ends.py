@@ -14,12 +14,12 @@ import structlog
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
 from fourleaf.k8s_bridge.cluster.kinds import PODS
-from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
+from fourleaf.k8s_bridge.cluster.protocol import Cluster
 from fourleaf.k8s_bridge.election.write_turns import WriteTurns
 from fourleaf.k8s_bridge.relocation.evictions.forbidden import is_forbidden
+from fourleaf.k8s_bridge.relocation.observer import LostPod
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.model.gang import GangKey
 from fourleaf.model.reasons.text import listed
 
 LOST_END_RETRY_SECONDS = 2.0
@@ -27,16 +27,6 @@ LOST_END_RETRY_LIMIT_SECONDS = 30.0
 """Seconds after which a pod that could not be ended is tried again, and to which they grow."""
 FINALIZER_SECONDS = 30.0
 """Seconds in which a controller removes its finalizer from a pod, as that of Jobs does."""
-
-
-@dataclass(frozen=True, slots=True)
-class LostPod:
-    """A pod of a gang that is to end on a dead node; `finalizers` keep it where no time is left."""
-
-    gang: GangKey
-    pod: Target
-    node: str
-    finalizers: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, eq=False)

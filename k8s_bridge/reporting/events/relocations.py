@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.evictions.forbidden import BUDGET, NO_RIGHT
-from fourleaf.k8s_bridge.relocation.evictions.lost_ends import LostPod
+from fourleaf.k8s_bridge.relocation.observer import LostPod
 from fourleaf.k8s_bridge.relocation.records import UNWANTED, Leaver, Relocation
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Regarding
 from fourleaf.k8s_bridge.runtime.api_text import clipped

@@ -9,7 +9,7 @@ from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused,
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.relocation.evictions.lost_ends import LostPod
+from fourleaf.k8s_bridge.relocation.observer import LostPod
 from fourleaf.k8s_bridge.reporting.events.relocations import what_does_not_end
 from fourleaf.model.gang import GangKey
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
