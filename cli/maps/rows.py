@@ -19,7 +19,7 @@ WIDEST = 80
 class Rows:
     """`rows` of as many cells each, the first of them titles; nothing of a cell is cut off.
 
-    A device map may have a hundred thousand lines, whoever wrote it: a row takes microseconds.
+    A device map may have a hundred thousand lines: a row takes microseconds.
     """
 
     rows: Sequence[Sequence[str]]

@@ -6,6 +6,7 @@ A webhook that lets one gang's dry run hang would else keep every other gang wai
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -78,6 +79,8 @@ class BindingTrials:
     plugins: BindingPlugins | None = None
     _trials: dict[GangKey, _Trial] = field(default_factory=dict)
     _failed: dict[GangKey, _Failed] = field(default_factory=dict)
+    _late: Counter[str] = field(default_factory=Counter)
+    """Namespace -> its trials that nobody waits for any more and that have no answer yet."""
 
     def went_back(self, commit: Commit, why: str, is_refused: bool) -> None:
         """A commit went back: its dry run, where there was one, has not told what would come.
@@ -111,12 +114,16 @@ class BindingTrials:
         if trial is None or (trial.done.is_set() and not self._counts(trial, places, ask)):
             if not self._is_due(ask):
                 return ""
-            patience = 0.0 if trial is not None and trial.silent else TRIAL_PATIENCE_SECONDS
+            # A tenant may make a gang a second of those that keep a plugin or a webhook busy.
+            is_slow = bool(self._late[gang.namespace]) or (trial is not None and trial.silent)
+            patience = 0.0 if is_slow else TRIAL_PATIENCE_SECONDS
             # Silence leaves what was refused before; an answer replaces it.
             before = "" if trial is None else trial.before if trial.silent else trial.refusal
             trial = self._trials[gang] = _Trial(places, before)
             await self._wait(self.spawn(self._run(trial, gang, members, ask)), patience)
             trial.is_late = not trial.done.is_set()
+            if trial.is_late:
+                self._late[gang.namespace] += 1
         if trial.silent or not trial.done.is_set():
             raise StillAsked(_still(gang))
         trial.used = True
@@ -156,6 +163,8 @@ class BindingTrials:
             structlog.get_logger(__name__).warning("dry_run_unanswered", why=str(error))
         trial.ended = self.clock.monotonic()
         trial.done.set()
+        if trial.is_late:
+            self._late -= Counter((gang.namespace,))
         # However soon: with no patience at all, an answer at once is late.
         if trial.is_late or trial.silent:
             self.answered()

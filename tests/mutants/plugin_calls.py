@@ -48,5 +48,13 @@ PLUGIN_CALLS = (
         "Semaphore] = {}  # type: ignore[assignment]",
         f"{PLUGINS}::test_nothing_is_kept_of_namespaces_whose_gangs_are_answered",
     ),
+    Mutant(
+        "patience with a namespace whose gangs make a plugin hang",
+        "each cycle takes a second longer for as long as a tenant makes such gangs",
+        "k8s_bridge/ledger/binding_trials.py",
+        "is_slow = bool(self._late[gang.namespace]) or (trial",
+        "is_slow = (trial",
+        f"{PLUGINS}::test_who_makes_a_plugin_hang_keeps_others_waiting_now_and_then",
+    ),
 )
 """Each was seen to happen before there was the safeguard."""

@@ -105,7 +105,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a line of a head; those that follow a body in chunks are nobody's."""
+        """Take a line of a head; those that follow a body in chunks count for nothing."""
         if self._in_head:
             super().on_header(name, value)
 

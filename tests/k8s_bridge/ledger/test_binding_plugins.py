@@ -213,3 +213,35 @@ async def test_a_gang_is_bound_to_no_places_that_a_plugin_was_not_asked_about() 
     other = (replace(MEMBERS[0], node="n2"),)
     assert await trials.refusal(GANG, other) == ""
     assert [one.pods[0].node for one in plugin.asked] == ["n1", "n2"]
+
+
+async def test_who_makes_a_plugin_hang_keeps_others_waiting_now_and_then(
+    hanging: threading.Event,
+) -> None:
+    """Of twelve gangs of `ml`, a new one every second, all that is committed waits for the first.
+
+    Each hangs. Once they have their answers, and there are turns again, one is waited for.
+    """
+    clock = VirtualClock()
+    trials = BindingTrials(
+        DryRun(MemoryCluster(), clock),
+        clock,
+        asyncio.ensure_future,
+        lambda: None,
+        BindingPlugins([Plugin(lambda _: hanging.wait() and None)], clock, 9, held),
+    )
+    waited = []
+    for number in range(12):
+        asking = asyncio.ensure_future(trials.refusal(GangKey("ml", f"g-{number}"), MEMBERS))
+        began = clock.monotonic()
+        while not asking.done():
+            await clock.advance(0.1)
+        with pytest.raises(StillAsked):
+            await asking
+        waited.append(clock.monotonic() - began > 0.5)
+        await clock.advance(1.0)
+    assert waited == [True] + [False] * 11
+    await clock.advance(11.0)
+    assert not trials.pending()
+    hanging.set()
+    assert await asyncio.wait_for(trials.refusal(GANG, MEMBERS), 5) == ""
