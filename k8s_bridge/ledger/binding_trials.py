@@ -80,7 +80,7 @@ class BindingTrials:
     _trials: dict[GangKey, _Trial] = field(default_factory=dict)
     _failed: dict[GangKey, _Failed] = field(default_factory=dict)
     _late: Counter[str] = field(default_factory=Counter)
-    """Namespace -> its trials that nobody waits for any more and that have no answer yet."""
+    """Namespace -> its trials without an answer, for which nothing waits any more."""
 
     def went_back(self, commit: Commit, why: str, is_refused: bool) -> None:
         """A commit went back: its dry run, where there was one, has not told what would come.
