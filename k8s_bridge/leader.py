@@ -68,8 +68,9 @@ class Leader:
             epoch = await self._take_over(records, epoch)
             # 3 Make the parts, and let the pages list the nodes that there are now.
             self.parts = parts = self.wiring.parts(records, self.ledger, epoch, tasks)
-            await parts.reconciler.lay_out(self._layout())
             cache.nodes_changed.clear()
+            if not await parts.reconciler.lay_out(self._layout(), patient=False):
+                cache.nodes_changed.set()
             if parts.relocation is not None:
                 await parts.relocation.store.take_over()
             cache.listen(self.ledger.wake)
@@ -81,6 +82,7 @@ class Leader:
                     tasks.create_task(parts.relocation.run())
                 tasks.create_task(self._reconcile(parts))
                 tasks.create_task(self._lay_out(parts.reconciler))
+                tasks.create_task(self._audit(parts.reconciler))
                 # 5 Run cycles; what waits may have waited since before this term.
                 cache.changed.set()
                 await self._cycles(parts.cycle)
@@ -165,21 +167,26 @@ class Leader:
             if cache.nodes_changed.is_set() or now - laid >= self.pace.audit:
                 cache.nodes_changed.clear()
                 laid = now
-                if not await reconciler.lay_out(self._layout()):
+                if not await reconciler.lay_out(self._layout(), patient=False):
                     cache.nodes_changed.set()
             await clock.sleep(self.pace.tidy / 5)
+
+    async def _audit(self, reconciler: Reconciler) -> None:
+        """Look for gang leases that are not in the ledger, now and then.
+
+        Beside all else: the API may be long in answering about one record.
+        """
+        while True:
+            await self.wiring.clock.sleep(self.pace.audit)
+            await reconciler.sweep(patient=False)
 
     async def _reconcile(self, parts: Parts) -> None:
         cache, clock = self.wiring.cache, self.wiring.clock
         reconciler, backoff = parts.reconciler, parts.cycle.api_backoff
-        tidied = audited = clock.monotonic()
+        tidied = clock.monotonic()
         back, taken = parts.cycle.returning(), on_their_way(self.ledger)
         while True:
             now = clock.monotonic()
-            audit = now - audited >= self.pace.audit
-            if audit:
-                audited = now
-                await reconciler.sweep()
             # A write that takes long is no reason to leave all else untidy.
             busy = reconciler.busy or parts.cycle.is_committing
             tidy = now - tidied >= (self.pace.untidy if busy else self.pace.tidy)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
@@ -42,7 +42,8 @@ ROLLBACK_PATIENCE_SECONDS = 1.0
 """Seconds for which all else waits until members are let go; what takes longer goes on beside."""
 
 RECORD_PATIENCE_SECONDS = 1.0
-"""Seconds for which it waits for records that are tidied up; what takes longer goes on beside."""
+"""Seconds for which it waits for records that are tidied up, laid out or looked for; what takes
+longer goes on beside."""
 
 
 class CommitObserver(Protocol):
@@ -88,6 +89,9 @@ class Reconciler:
     _binding: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _rollbacks: dict[str, _Retry] = field(default_factory=dict)
     _returning: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    _founded: set[str] = field(default_factory=set)
+    """Pages that are being made, before it is known that no other leader had taken over."""
+    _rereading: set[str] = field(default_factory=set)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     def forward(self, name: str) -> None:
@@ -139,7 +143,25 @@ class Reconciler:
 
     async def _beside(self, writes: Iterable[Coroutine[Any, Any, None]]) -> None:
         """Write, each by itself: one record that is long in writing holds up nothing else."""
-        tasks = [self.start(write) for write in writes]
+        await self._wait_a_while([self.start(write) for write in writes])
+
+    async def _done(self, steps: Iterable[Coroutine[Any, Any, bool]], patient: bool) -> bool:
+        """Take all steps, each by itself; whether all have done what they were to do.
+
+        Unless `patient`, one that is long in being answered goes on beside.
+        """
+        if patient:
+            return all(await together(steps))
+        done: list[bool] = []
+
+        async def take(step: Coroutine[Any, Any, bool]) -> None:
+            done.append(await step)
+
+        tasks = [self.start(take(step)) for step in steps]
+        await self._wait_a_while(tasks)
+        return len(done) == len(tasks) and all(done)
+
+    async def _wait_a_while(self, tasks: Sequence[asyncio.Task[None]]) -> None:
         if tasks:
             await patiently(tasks, self.clock.sleep(RECORD_PATIENCE_SECONDS))
         for task in tasks:
@@ -147,21 +169,35 @@ class Reconciler:
                 # Raises what has ended it.
                 await task
 
-    async def sweep(self) -> None:
+    async def sweep(self, patient: bool = True) -> None:
         """Take up gang leases that this ledger does not know, and look at sealed records again.
 
-        A request to create one may be delivered again when it has long been deleted.
+        A request to create one may be delivered again when it has long been deleted. Unless
+        `patient`, records that the API is long in answering about are waited for no longer.
         """
-        for body in await self.records.list(GANGS):
-            name = body["metadata"]["name"]
-            if self.ledger.lease(name) is None and not self._is_being_decided(name):
-                await reread_lease(self.records, self.ledger, self.epoch, name)
+        found = [body["metadata"]["name"] for body in await self.records.list(GANGS)]
+        stray = [
+            name
+            for name in found
+            if self.ledger.lease(name) is None and not self._is_being_decided(name)
+        ]
         # No writer has the locks of these: what cannot be read is not written.
-        for one in self.ledger.sealed:
-            if one.record == PAGE:
-                await reread_page(self.records, self.ledger, self.epoch, one.name)
-            elif one.record == GANG:
-                await reread_lease(self.records, self.ledger, self.epoch, one.name)
+        sealed = {one.name: one.record for one in self.ledger.sealed}
+        leases = [*stray, *(name for name, record in sealed.items() if record == GANG)]
+        pages = [name for name, record in sealed.items() if record == PAGE]
+        steps = [self._reread(reread_lease, name) for name in dict.fromkeys(leases)]
+        await self._done([*steps, *(self._reread(reread_page, name) for name in pages)], patient)
+
+    async def _reread(self, reread: Callable[..., Awaitable[object]], name: str) -> bool:
+        """Read a record, unless that is under way; whether it was read."""
+        if name in self._rereading:
+            return False
+        self._rereading.add(name)
+        try:
+            await reread(self.records, self.ledger, self.epoch, name)
+        finally:
+            self._rereading.discard(name)
+        return True
 
     def _is_being_decided(self, lease: str) -> bool:
         """Whether a gang lease is one that the committer writes right now."""
@@ -200,25 +236,27 @@ class Reconciler:
             if differs(lease.format, self.records.formats.written):
                 await self._put_lease(lease)
 
-    async def lay_out(self, layout: Iterable[Page]) -> bool:
+    async def lay_out(self, layout: Iterable[Page], patient: bool = True) -> bool:
         """Make the pages list the nodes of `layout`; take on pods that no entry holds.
 
         Pages of leaves that are gone are deleted once they hold nothing. False where a page is just
-        being written, so that it has to be done once more.
+        being written, so that it has to be done once more; unless `patient`, one that the API is
+        long in answering about counts as such, and the others go on.
         """
         pages = list(layout)
-        await self._found(missing(pages, self.ledger))
-        done = []
+        done = [await self._found(missing(pages, self.ledger), patient)]
         for round_of_pages in relaid(pages, self.ledger, self.pods):
-            done += await together(self._if_free(self._put, page) for page in round_of_pages)
+            # A page that is still being written lists what it did: its nodes go nowhere yet.
+            steps = (self._if_free(self._put, page) for page in round_of_pages)
+            done.append(await self._done(steps, patient))
         left = abandoned(pages, self.ledger)
-        done += await together(self._if_free(self._discard, page) for page in left)
+        done.append(await self._done((self._if_free(self._discard, p) for p in left), patient))
         return all(done)
 
     async def _if_free(self, write: Callable[[Page], Awaitable[None]], page: Page) -> bool:
         """Write a page, unless it is being written or is another by now; whether it was."""
         name = page_name(page.leaf, page.part)
-        if self.ledger.writing.holds(name) or not self._is_known(page):
+        if self.ledger.writing.holds(name) or name in self._founded or not self._is_known(page):
             return False
         async with self.ledger.writing.of([name]):
             await write(page)
@@ -229,18 +267,32 @@ class Reconciler:
         known = self.ledger.page(page_name(page.leaf, page.part))
         return known is not None and known.version == page.version
 
-    async def _found(self, pages: Iterable[Page]) -> None:
+    async def _found(self, pages: Iterable[Page], patient: bool) -> bool:
         """Make pages, then make sure that no other leader had taken over before they were there.
 
-        Raises `Fenced` where one had. One that takes over later finds them, and writes them.
+        Until that is certain they take up no node. Whether all are there. Raises `Fenced` where
+        one had. One that takes over later finds them, and writes them.
         """
-        founded = await together(self._put(page) for page in pages)
-        if founded:
+        done = await self._done([self._make(page) for page in pages], patient)
+        there = {name for name in self._founded if self.ledger.page(name) is not None}
+        if there:
             found = await find(self.records)
             for page in found.pages:
                 check_epoch(self.epoch, page.epoch, f"page {page_name(page.leaf, page.part)}")
             for one in found.sealed:
                 check_epoch(self.epoch, one.epoch, f"lease {one.name}")
+            self._founded -= there
+        return done
+
+    async def _make(self, page: Page) -> bool:
+        """Make a page, unless that is under way; whether it has been tried."""
+        name = page_name(page.leaf, page.part)
+        if self.ledger.writing.holds(name):
+            return False
+        async with self.ledger.writing.of([name]):
+            self._founded.add(name)
+            await self._put(page)
+        return True
 
     def _start(self, commit: Commit, members: tuple[Member, ...]) -> None:
         task = self.start(self._forward(commit, members))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,10 +25,13 @@ LOAD_LIMIT_SECONDS = 10.0
 """Seconds for which a Lease is asked for that the API does not answer about: leaders change when it
 has a bad moment, and what is not loaded is written over."""
 
+SAVE_RETRY_SECONDS = 10.0
+"""Seconds after which what could not be saved is saved again."""
+
 
 @dataclass(frozen=True, slots=True)
 class StateLease:
-    """What the Lease `name` holds. Nothing hangs on it: what fails is logged, and no more."""
+    """What the Lease `name` holds. Nothing hangs on it: what fails is logged, and tried again."""
 
     cluster: Cluster
     namespace: str
@@ -55,8 +59,8 @@ class StateLease:
                     raise
                 await backoff.wait(error.retry_after)
 
-    async def save(self, content: Any) -> None:
-        """Keep `content`, of what JSON can say, in place of what was kept."""
+    async def save(self, content: Any) -> bool:
+        """Keep `content`, of what JSON can say, in place of what was kept; whether it is."""
         metadata: Body = {
             "name": self.name,
             "annotations": {CONTENT: orjson.dumps(content).decode()},
@@ -73,6 +77,8 @@ class StateLease:
                 await self.cluster.replace(LEASES, target, body)
         except ClusterError as error:
             self._warn("not_saved", str(error))
+            return False
+        return True
 
     def unreadable(self) -> None:
         """What was loaded makes no sense."""
@@ -82,3 +88,27 @@ class StateLease:
         import structlog
 
         structlog.get_logger(__name__).warning(event, lease=self.name, why=why)
+
+
+@dataclass(slots=True, eq=False)
+class SavedInTime:
+    """Whether what `kept` is to hold has been saved; what could not be is saved again later."""
+
+    kept: StateLease
+    _is_saved: bool = True
+    _due: float = 0.0
+    """When the next try is due, on the monotonic clock."""
+
+    def changed(self) -> None:
+        """There is something else to save."""
+        self._is_saved = False
+
+    async def save(self, content: Callable[[], Any]) -> None:
+        """Save what there is now, where that has changed and a try is due."""
+        if self._is_saved or self.kept.clock.monotonic() < self._due:
+            return
+        # What changes while it is being written is to be written once more.
+        self._is_saved = True
+        if not await self.kept.save(content()):
+            self._is_saved = False
+            self._due = self.kept.clock.monotonic() + SAVE_RETRY_SECONDS

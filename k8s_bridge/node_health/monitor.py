@@ -13,7 +13,7 @@ from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
 from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
-from fourleaf.k8s_bridge.ledger.state_lease import StateLease
+from fourleaf.k8s_bridge.ledger.state_lease import SavedInTime, StateLease
 from fourleaf.k8s_bridge.node_health.failure_rates import FailureRates
 from fourleaf.k8s_bridge.node_health.general_silence import is_silence_general
 from fourleaf.k8s_bridge.node_health.heartbeats import Heartbeats
@@ -66,6 +66,7 @@ class NodeMonitor:
     _gone_since: dict[str, float] = field(default_factory=dict)
     _deleted: set[str] = field(default_factory=set)
     _probes: Probes = field(init=False)
+    _saved: SavedInTime = field(init=False)
     _fallen: frozenset[str] = frozenset()
     _is_general: bool = False
     """Whether most nodes were silent when last looked at."""
@@ -75,6 +76,7 @@ class NodeMonitor:
 
     def __post_init__(self) -> None:
         self._probes = Probes(self.prober)
+        self._saved = SavedInTime(self.kept)
 
     @property
     def verdicts(self) -> Mapping[NodeVerdict, int]:
@@ -120,7 +122,8 @@ class NodeMonitor:
         self._judge(signs, answers)
         fresh = self.dead - before
         if fresh:
-            await self._remember(fresh, fabric)
+            self._remember(fresh, fabric)
+        await self._saved.save(lambda: self.failures.content(self.clock.wall()))
         self._tell_observed(nodes, fabric)
         if fresh:
             self.died.set()
@@ -200,7 +203,7 @@ class NodeMonitor:
             self._log.info("most_nodes_heard_again", nodes=len(signs))
         return self._is_general
 
-    async def _remember(self, fresh: frozenset[str], fabric: Fabric) -> None:
+    def _remember(self, fresh: frozenset[str], fabric: Fabric) -> None:
         """Count the failures, a leaf once when the last of its nodes falls."""
         count = Counter(self._leaf_of.get(node) for node in self.dead)
         sizes = {leaf.name: len(leaf.nodes) for leaf in fabric.leaves}
@@ -210,7 +213,7 @@ class NodeMonitor:
         self._half_life()
         self.failures.failed(fresh, fallen - self._fallen, self.clock.wall())
         self._fallen = fallen
-        await self.kept.save(self.failures.content(self.clock.wall()))
+        self._saved.changed()
 
     def _half_life(self) -> None:
         self.failures.half_life = self.cache.config.spec.failures.half_life_hours * HOUR_SECONDS

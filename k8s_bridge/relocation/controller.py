@@ -173,6 +173,7 @@ class RelocationController:
             await self.executor.step(self.nodes.dead)
         await self.executor.end_lost(self.nodes.dead)
         await self.caused.keep()
+        await self.moves.keep()
         # 2 Nodes that fail together are repaired together: wait until no more of them fail.
         if not self._has_settled():
             return

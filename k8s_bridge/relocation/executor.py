@@ -31,6 +31,7 @@ from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import patiently, together
+from fourleaf.model.gang import GangKey
 from fourleaf.model.readers.nodes.nodes import ready_status
 
 EVICTION_RETRY_SECONDS = 2.0
@@ -44,11 +45,12 @@ EVICTION_RETRY_LIMIT_SECONDS = 30.0
 class _Eviction:
     """What became of the evictions of one pod: when the next is due on the monotonic clock.
 
-    While one `is_sent` and not answered, there is no other.
+    While one `is_sent` and not answered, there is no other. It `is_new` until it was due once.
     """
 
     def __init__(self, clock: Clock) -> None:
         self.due = 0.0
+        self.is_new = True
         self.is_sent = False
         self.backoff = Backoff(clock, 2 * EVICTION_RETRY_SECONDS, EVICTION_RETRY_LIMIT_SECONDS)
         self.refusals = PermanentRefusals(clock)
@@ -76,6 +78,8 @@ class Executor:
     failure_times: FailureTimes = field(init=False)
     kept_leaves: KeptLeaves = field(default_factory=KeptLeaves)
     _asked: dict[str, _Eviction] = field(default_factory=dict)
+    _looked: dict[GangKey, float] = field(default_factory=dict)
+    """When pods were last told to go for a gang, on the monotonic clock."""
     _told: set[str] = field(default_factory=set)
     """UIDs of leavers that the API has let go, whatever a watch that lags says of them."""
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
@@ -100,7 +104,7 @@ class Executor:
                 if found.why == VICTIMS_STAY:
                     self._remember(one, view)
                 await self.end(one, found.why)
-            elif due := self._due(found.evict):
+            elif due := self._due(one, found.evict):
                 await self.store.check_lead()
                 closed = await self._closed_seat(one, due, view)
                 if closed:
@@ -176,7 +180,8 @@ class Executor:
             one.gang in ledger.sealed_gangs or not nodes.isdisjoint(ledger.sealed.nodes)
         )
 
-    def _due(self, leavers: Sequence[Leaver]) -> list[Leaver]:
+    def _due(self, relocation: Relocation, leavers: Sequence[Leaver]) -> list[Leaver]:
+        """Who is to be told now; who is told again is so with others: all seats are read before."""
         now = self.clock.monotonic()
         asked = {one.pod.uid: self._asked_for(one) for one in leavers}
         due = [
@@ -184,7 +189,12 @@ class Executor:
             for one in leavers
             if asked[one.pod.uid].due <= now and not asked[one.pod.uid].is_sent
         ]
+        again = not any(asked[one.pod.uid].is_new for one in due)
+        if again and now < self._looked.get(relocation.gang, 0.0) + EVICTION_RETRY_SECONDS:
+            return []
         for one in due:
+            self._looked[relocation.gang] = now
+            asked[one.pod.uid].is_new = False
             asked[one.pod.uid].due = now + EVICTION_RETRY_SECONDS
         return due
 
@@ -263,6 +273,7 @@ class Executor:
         known = {leaver.pod.uid for one in view.open for leaver in one.leavers}
         self._asked = {uid: one for uid, one in self._asked.items() if uid in known}
         self._told &= known
+        self._looked = {gang: at for gang, at in self._looked.items() if gang in self.store}
 
 
 def _is_closed(node: Body) -> bool:

@@ -25,7 +25,7 @@ class MoveBudget(EvictionHistory):
         """So many pods of these gangs move now."""
         for gang, pods in moved.items():
             self.add(str(gang), pods, now)
-        await self.save()
+        await self.keep()
 
     def pods_in_an_hour(self, now: float) -> int:
         """Pods that moved within the last hour."""

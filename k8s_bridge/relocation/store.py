@@ -25,12 +25,16 @@ from fourleaf.k8s_bridge.relocation.codec import (
 from fourleaf.k8s_bridge.relocation.records import Relocation
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.runtime.concurrency import first_told
 from fourleaf.model.gang import GangKey
 
 DELETE_RETRY_SECONDS = 1.0
 DELETE_RETRY_LIMIT_SECONDS = 30.0
 """Seconds after which a relocation that could not be deleted is tried again, and to which they
 grow."""
+
+NEXT_PAGE_SECONDS = 1.0
+"""Seconds that the API has to answer about one page before the next one is asked for as well."""
 
 
 @dataclass(slots=True, eq=False)
@@ -199,15 +203,21 @@ class RelocationStore:
 
         Raises `Fenced` where one has: it writes all pages before it lists relocations, so it
         may know nothing of one that was written late, or have given its places to others. Raises
-        `ClusterError` where that cannot be read.
+        `ClusterError` where that cannot be read. Each page tells: where the API is long in
+        answering about one, the next one is asked for as well.
         """
-        for page in tuple(self.ledger.pages):
-            name = page_name(page.leaf, page.part)
-            body = await self.records.read(name)
-            if body is not None:
-                found = epoch_read((body.get("spec") or {}).get("leaseTransitions"))
-                check_epoch(self.epoch, found, f"page {name}")
-                return
+        names = [page_name(page.leaf, page.part) for page in self.ledger.pages]
+        found = await first_told(map(self._epoch_of, names), self.clock, NEXT_PAGE_SECONDS)
+        if found is not None:
+            name, epoch = found
+            check_epoch(self.epoch, epoch, f"page {name}")
+
+    async def _epoch_of(self, name: str) -> tuple[str, int] | None:
+        """The name of a page and its epoch, None where there is no such page."""
+        body = await self.records.read(name)
+        if body is None:
+            return None
+        return name, epoch_read((body.get("spec") or {}).get("leaseTransitions"))
 
     async def _again(self, gang: GangKey) -> None:
         """Read the relocation of `gang` into the store, as it stands now.

@@ -8,6 +8,8 @@ import threading
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
 from typing import Any, TypeVar
 
+from fourleaf.k8s_bridge.runtime.clock import Clock
+
 _Result = TypeVar("_Result")
 
 
@@ -34,6 +36,42 @@ async def patiently(
     finally:
         done.cancel()
         timer.cancel()
+
+
+async def first_told(
+    questions: Iterable[Coroutine[Any, Any, _Result | None]], clock: Clock, seconds: float
+) -> _Result | None:
+    """The first answer that is not None, None where all are.
+
+    The next question is asked as soon as one is answered by None, and beside those that have not
+    been answered for `seconds`. Raises what a question raises.
+    """
+    left = iter(questions)
+    asked: set[asyncio.Future[_Result | None]] = set()
+    timer: asyncio.Future[None] | None = None
+    try:
+        while True:
+            following = next(left, None)
+            if following is not None:
+                asked.add(asyncio.ensure_future(following))
+                timer = asyncio.ensure_future(clock.sleep(seconds))
+            elif not asked:
+                return None
+            waits: set[asyncio.Future[Any]] = {*asked, *filter(None, [timer])}
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            for one in [one for one in asked if one.done()]:
+                asked.discard(one)
+                answer = one.result()
+                if answer is not None:
+                    return answer
+            if timer is not None:
+                timer.cancel()
+                timer = None
+    finally:
+        for question in asked:
+            question.cancel()
+        if timer is not None:
+            timer.cancel()
 
 
 def in_thread(

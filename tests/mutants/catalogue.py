@@ -11,6 +11,7 @@ from tests.mutants.fabric import FABRIC
 from tests.mutants.fairness import FAIRNESS
 from tests.mutants.formats import FORMATS
 from tests.mutants.grants import GRANTS
+from tests.mutants.hanging import HANGING
 from tests.mutants.harm import HARM
 from tests.mutants.hostile import HOSTILE
 from tests.mutants.kept_places import KEPT_PLACES
@@ -326,6 +327,7 @@ MUTANTS = (
     *EVICTIONS,
     *FABRIC,
     *GRANTS,
+    *HANGING,
     *HARM,
     *HOSTILE,
     *KEPT_PLACES,

@@ -37,9 +37,9 @@ FAIRNESS = (
     Mutant(
         "evictions that a leader leaves to the next",
         "each new leader lets every tenant evict anew",
-        "k8s_bridge/relocation/tenants/caused_evictions.py",
-        "            self._is_saved = True\n            await self.save()",
-        "            self._is_saved = True",
+        "k8s_bridge/relocation/evictions/history.py",
+        "        await self._saved.save(lambda: self.rows)\n",
+        "        self._saved.changed()\n",
         "tests/k8s_bridge/relocation/test_caused_evictions.py"
         "::test_a_namespace_has_no_more_evicted_than_it_may",
     ),

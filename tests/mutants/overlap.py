@@ -28,8 +28,8 @@ OVERLAP = (
         "sweeps leave gang leases to who writes them",
         "the ledger goes back to an older version of a gang lease that is committed by now",
         "k8s_bridge/ledger/reconciler.py",
-        "if self.ledger.lease(name) is None and not self._is_being_decided(name):",
-        "if self.ledger.lease(name) is None:",
+        "if self.ledger.lease(name) is None and not self._is_being_decided(name)",
+        "if self.ledger.lease(name) is None",
         f"{LEDGER}::test_the_sweep_leaves_a_gang_lease_to_who_writes_it",
     ),
     Mutant(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from pydantic import TypeAdapter, ValidationError
 
-from fourleaf.k8s_bridge.ledger.state_lease import StateLease
+from fourleaf.k8s_bridge.ledger.state_lease import SavedInTime, StateLease
 
 HOUR_SECONDS = 3600.0
 DAY_SECONDS = 24 * HOUR_SECONDS
@@ -24,6 +24,10 @@ class EvictionHistory:
     seconds: float
     rows: list[Row] = field(default_factory=list)
     _loaded: bool = False
+    _saved: SavedInTime = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._saved = SavedInTime(self.kept)
 
     async def load(self) -> None:
         """Take what the leader before has kept, once."""
@@ -40,7 +44,8 @@ class EvictionHistory:
         """So many pods go now; it is known to this leader alone until it is saved."""
         self.rows = [row for row in self.rows if row[0] > now - self.seconds]
         self.rows.append((now, who, pods))
+        self._saved.changed()
 
-    async def save(self) -> None:
-        """Keep the rows for the leader to come."""
-        await self.kept.save(self.rows)
+    async def keep(self) -> None:
+        """Save what is new for the leader to come, or what could not be saved some seconds ago."""
+        await self._saved.save(lambda: self.rows)

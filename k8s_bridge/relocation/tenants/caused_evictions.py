@@ -40,7 +40,6 @@ class CausedEvictions(EvictionHistory):
     seconds: float = HOUR_SECONDS
     cache: ClusterCache = field(kw_only=True)
     _waits: dict[GangKey, Reason] = field(default_factory=dict)
-    _is_saved: bool = True
 
     @property
     def is_limited(self) -> bool:
@@ -68,13 +67,6 @@ class CausedEvictions(EvictionHistory):
         before = sum(row[2] for row in self.rows if row[:2] == (at, who))
         self.rows = [row for row in self.rows if row[:2] != (at, who)]
         self.add(who, before + pods, at)
-        self._is_saved = False
-
-    async def keep(self) -> None:
-        """Save what is new."""
-        if not self._is_saved:
-            self._is_saved = True
-            await self.save()
 
     def spent(self, namespace: str, view: ClusterView) -> int:
         """Pods of others that its gangs had evicted within an hour, or are about to."""

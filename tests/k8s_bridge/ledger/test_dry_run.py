@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
+from fourleaf.k8s_bridge.cluster.errors import Throttled
 from fourleaf.k8s_bridge.cluster.kinds import (
     MUTATING_POLICIES,
     VALIDATING_POLICIES,
     VALIDATING_WEBHOOKS,
 )
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.dry_run import (
     DryRun,
+    Unanswered,
     admission_covers_bindings,
 )
+from fourleaf.k8s_bridge.ledger.records import Member
 from tests.twins.virtual_clock import VirtualClock
 
 
@@ -65,3 +71,44 @@ async def test_who_looks_is_followed() -> None:
     await never.refusal(())
     never.rolled_back()
     assert [auto.needed, never.needed] == [True, False]
+
+
+class Busy:
+    """An API that is too busy for dry runs of bindings; it counts them, and lists of policies."""
+
+    bindings = lists = 0
+
+    async def before(self, request: ApiRequest) -> None:
+        """Count it, and do no dry run."""
+        self.lists += request.verb == "list" and request.kind is VALIDATING_POLICIES
+        if request.subresource == "binding":
+            self.bindings += 1
+            raise Throttled("too many requests", 429)
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Answers pass."""
+
+
+async def test_a_dry_run_that_is_not_answered_is_sent_eight_times() -> None:
+    """The gang is told that there is no answer then; others have waited for it long enough."""
+    clock, api = VirtualClock(), Busy()
+    cluster = MemoryCluster(clock=clock).client("a", api)
+    members = [Member(Target("ml", "g-0", "uid"), "n1")]
+    asking = asyncio.ensure_future(DryRun(cluster, clock, needed=True).refusal(members))
+    await clock.advance(60)
+    assert asking.done()
+    with pytest.raises(Unanswered):
+        await asking
+    assert api.bindings == 8
+
+
+async def test_policies_are_looked_up_once_a_minute() -> None:
+    """Each gang would have four lists made otherwise."""
+    clock, api = VirtualClock(), Busy()
+    auto = DryRun(MemoryCluster(clock=clock).client("a", api), clock, auto=True)
+    for _ in range(60):
+        await auto.refusal(())
+        await clock.advance(1)
+    assert api.lists == 1
+    await auto.refusal(())
+    assert api.lists == 2

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Throttled
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused, Throttled
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.ledger.state_lease import StateLease
@@ -75,14 +75,19 @@ async def test_nonsense_counts_for_nothing() -> None:
 
 
 class BadMoment:
-    """The API answers no question about a Lease for so many seconds."""
+    """The API answers no request of one verb for so many seconds; `count` says how many came."""
 
-    def __init__(self, clock: VirtualClock, seconds: float, error: ClusterError) -> None:
+    def __init__(
+        self, clock: VirtualClock, seconds: float, error: ClusterError, verb: str = "get"
+    ) -> None:
         self._clock, self._until, self._error = clock, clock.monotonic() + seconds, error
+        self._verb = verb
+        self.count = 0
 
     async def before(self, request: ApiRequest) -> None:
         """No answer."""
-        if request.verb == "get" and self._clock.monotonic() < self._until:
+        if request.verb == self._verb and self._clock.monotonic() < self._until:
+            self.count += 1
             raise self._error
 
     async def after(self, request: ApiRequest, answer: object) -> None:
@@ -115,3 +120,22 @@ async def test_what_cannot_be_had_is_given_up() -> None:
     await clock.advance(20)
     assert loading.done()
     assert loading.result() == ""
+
+
+async def test_what_could_not_be_saved_is_saved_later() -> None:
+    """The API takes no write for 25 s: the next leader knows of three moves all the same.
+
+    It is asked every ten seconds, however often what is new is to be kept.
+    """
+    clock = VirtualClock()
+    cluster = MemoryCluster(clock=clock)
+    trouble = BadMoment(clock, 25.0, Refused("quota", 403), "create")
+    moves = MoveBudget(StateLease(cluster.client("a", trouble), "kube-system", MOVES_LEASE, clock))
+    await moves.note({A: 3}, 0.0)
+    for _ in range(120):
+        await clock.advance(0.25)
+        await moves.keep()
+    assert trouble.count == 3
+    following = MoveBudget(StateLease(cluster, "kube-system", MOVES_LEASE, clock))
+    await following.load()
+    assert following.pods_in_an_hour(1.0) == 3

@@ -76,7 +76,7 @@ async def age(bench: Bench, seconds: float) -> None:
     )
     await kept.load()
     kept.rows = [(at - seconds, who, pods) for at, who, pods in kept.rows]
-    await kept.save()
+    await kept.kept.save(kept.rows)
 
 
 async def test_a_namespace_has_no_more_evicted_than_it_may(full: Bench) -> None:

@@ -130,3 +130,30 @@ async def test_all_are_drafted_before_the_first_is_written(world: World) -> None
     assert len(await store.put_all(drafts())) == 2
     assert written_before == [0, 0]
     assert len(answers.written) == 2
+
+
+class NoDeletes:
+    """An API that deletes nothing; `count` says how often it was asked."""
+
+    count = 0
+
+    async def before(self, request: ApiRequest) -> None:
+        """Refuse it."""
+        if request.verb == "delete":
+            self.count += 1
+            raise Refused("a policy: keep it", 403)
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Answers pass."""
+
+
+async def test_what_cannot_be_deleted_is_tried_every_half_minute(world: World) -> None:
+    """However often it was refused: places that nobody needs are free soon after it may go."""
+    store, api, clock = await world.store(1), NoDeletes(), InstantClock()
+    cluster = world.cluster.client("leader-1", api)
+    mine = RelocationStore(Records(cluster, SYSTEM, "leader-1", clock), store.ledger, 1, clock)
+    assert await mine.put(relocation(FIRST))
+    for _ in range(20):
+        assert not await mine.drop(FIRST)
+        clock.now += 30.1
+    assert api.count == 20

@@ -1,0 +1,43 @@
+"""Seats are looked at before pods go for them, at a rate that no number of victims raises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fourleaf.k8s_bridge.cluster.errors import Throttled
+from fourleaf.k8s_bridge.cluster.kinds import NODES
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from tests.k8s_bridge.relocation.bench import Bench
+
+
+class NoEviction:
+    """An API that is too busy to evict, though a dry run passes; it counts reads of nodes."""
+
+    reads = refused = 0
+
+    async def before(self, request: ApiRequest) -> None:
+        """Refuse it for now."""
+        self.reads += request.verb == "get" and request.kind is NODES
+        if request.subresource == "eviction" and not request.dry_run:
+            self.refused += 1
+            raise Throttled("too many requests", 429)
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Answers pass."""
+
+
+async def test_victims_that_may_not_go_yet_are_no_storm_of_reads(bench: Bench) -> None:
+    """16 victims that may not go for now, asked one by one: each seat is read every 2 s at most."""
+    api = NoEviction()
+    bench.tasks.pop().cancel()
+    await bench.start("b", answers=api)
+    await bench.clock.advance(30)
+    await bench.classes(low=1, high=10)
+    await bench.submit("a", 128, 1, priority="low")
+    await bench.submit("top", 16, 8, priority="high")
+    await bench.clock.advance(30)
+    api.reads = api.refused = 0
+    await bench.clock.advance(60)
+    assert await bench.open_relocations() == ["top"]
+    assert api.refused > 128
+    assert api.reads <= 16 * 30
