@@ -23,6 +23,7 @@ MORE = {
 
 NOT_APPLIED = {
     "charts": "rendered",
+    "encryption": "for kube-apiserver, which reads it when it starts",
     "images": "for Docker",
     "krew": "for the index of kubectl plugins",
     "kind": "the cluster is for kind; its nodes are added by name",
