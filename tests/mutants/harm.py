@@ -368,7 +368,7 @@ HARM = (
         "            while refs and self._allowance.has(namespace):\n",
         "            while refs:\n",
         "tests/model/readers/live/test_read_allowance.py"
-        "::test_who_changes_all_the_time_is_read_again_now_and_then",
+        "::test_owners_that_change_together_are_taken_in_one_after_the_other",
     ),
     Mutant(
         "an allowance of new fabrics",

@@ -62,6 +62,25 @@ def test_who_changes_all_the_time_is_read_again_now_and_then(allowance: Counter[
     assert {one.duration for one in last.gangs if one.key.namespace == "ml"} == {201.0}
 
 
+def test_owners_that_change_together_are_taken_in_one_after_the_other(
+    allowance: Counter[str],
+) -> None:
+    """Ten owners of six pods: with 20 pods allowed the fourth owner is the last, so 24 are read."""
+    owners = [owner("ReplicaSet", "apps/v1", f"web-{i}") for i in range(10)]
+    names = [(f"w-{i}-{n}", f"web-{i}") for i in range(10) for n in range(6)]
+    pods = [owned(pod(name), "ReplicaSet", web, "apps/v1") for name, web in names]
+    made = reader(node(), *owners, *pods)
+    made.reading(NOW)
+    made.reading(NOW + 60)
+    allowance.clear()
+    for body in owners:
+        said = {"topology.scheduler/expected-duration": "1s"}
+        tell(made, body | {"metadata": body["metadata"] | {"annotations": said}})
+    made.reading(NOW + 120)
+    assert allowance["w"] == 24
+    assert made.is_behind
+
+
 @pytest.mark.usefixtures("allowance")
 def test_who_changes_all_the_time_keeps_no_other_pod_from_being_read() -> None:
     """A pod that comes into the same namespace, beside thirty whose owner changes each 50 ms.
