@@ -7,12 +7,12 @@ as Kubernetes' node controller holds evictions back where most nodes of a zone a
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Set
 
 from fourleaf.k8s_bridge.node_health.judge import Judgement, Signs, is_suspect
 
 GENERAL_SILENCE_SHARE = 0.55
-"""Of all nodes, what has to be silent; the node controller's `--unhealthy-zone-threshold`."""
+"""What has to be silent; the node controller's `--unhealthy-zone-threshold`."""
 
 FEW_SILENT_NODES = 2
 """So many may fall silent at once whatever share they are."""
@@ -21,24 +21,32 @@ FRESH_DEATH_SECONDS = 60.0
 """A node that is dead for longer fell silent before the others, and counts on neither side."""
 
 
-def is_silence_general(
+def general_silence(
     signs: Mapping[str, Signs],
     answering: Container[str],
+    heard: Set[str],
     judgements: Mapping[str, Judgement],
     now: float,
-) -> bool:
-    """Whether so many nodes have fallen silent at once; `now` in monotonic seconds.
+) -> frozenset[str]:
+    """The nodes that are silent as most are; `now` in monotonic seconds.
 
+    Of nodes that have been `heard` in this term, most of these; of the others, most of all. So
+    nodes that were switched off before it began say nothing of one that falls silent now.
     `answering`: those whose hosts have answered a probe just now.
     """
-    silent = heard = 0
+    counted, silent = set(), set()
     for name, one in signs.items():
         before = judgements.get(name)
         is_old = before is not None and before.dead and now - before.since > FRESH_DEATH_SECONDS
         if not one.there or one.out_of_service or is_old:
             continue
+        counted.add(name)
         if is_suspect(one) and name not in answering:
-            silent += 1
-        else:
-            heard += 1
-    return silent > FEW_SILENT_NODES and silent / (silent + heard) >= GENERAL_SILENCE_SHARE
+            silent.add(name)
+    late, never = silent & heard, silent - heard
+    found = late if _are_most(late, counted & heard) else set()
+    return frozenset(found | never if _are_most(never, counted) else found)
+
+
+def _are_most(some: Set[str], of_all: Set[str]) -> bool:
+    return len(some) > FEW_SILENT_NODES and len(some) / len(of_all) >= GENERAL_SILENCE_SHARE

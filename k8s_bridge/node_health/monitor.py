@@ -15,7 +15,7 @@ from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
 from fourleaf.k8s_bridge.ledger.state_lease import SavedInTime, StateLease
 from fourleaf.k8s_bridge.node_health.failure_rates import FailureRates
-from fourleaf.k8s_bridge.node_health.general_silence import is_silence_general
+from fourleaf.k8s_bridge.node_health.general_silence import general_silence
 from fourleaf.k8s_bridge.node_health.heartbeats import Heartbeats
 from fourleaf.k8s_bridge.node_health.judge import (
     SUSPECT_SECONDS,
@@ -68,8 +68,10 @@ class NodeMonitor:
     _probes: Probes = field(init=False)
     _saved: SavedInTime = field(init=False)
     _fallen: frozenset[str] = frozenset()
-    _is_general: bool = False
-    """Whether most nodes were silent when last looked at."""
+    _heard: set[str] = field(default_factory=set)
+    """Nodes that were heard in this term, by their kubelet or by their host."""
+    _general: frozenset[str] = frozenset()
+    """Nodes that were silent as most were when last looked at."""
     _dead: tuple[dict[str, Judgement] | None, frozenset[str]] = (None, frozenset())
     """The judgements that were looked at last, and the nodes that are dead by them."""
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
@@ -118,6 +120,7 @@ class NodeMonitor:
         suspects = [name for name, one in signs.items() if is_suspect(one)]
         well = [name for name, one in signs.items() if one.there and not is_suspect(one)]
         answers = await self._probes.answers(nodes, suspects, well)
+        self._heard = (self._heard & signs.keys()) | self._probes.answering | set(well)
         before = self.dead
         self._judge(signs, answers)
         fresh = self.dead - before
@@ -178,12 +181,12 @@ class NodeMonitor:
 
     def _judge(self, signs: Mapping[str, Signs], answers: Mapping[str, bool | None]) -> None:
         now, limits = self.clock.monotonic(), self._limits()
-        general = self._is_silence_general(signs, now)
+        general = self._silent_as_most(signs, now)
         new = {}
         for name, one in signs.items():
             before = self.judgements.get(name, Judgement())
             seen = replace(one, answers=answers[name]) if name in answers else one
-            if general:
+            if name in general:
                 seen = replace(seen, general=True)
             new[name] = after = judge(before, seen, limits, now)
             grave = {before.verdict, after.verdict} - {NodeVerdict.WELL, NodeVerdict.SILENT}
@@ -192,16 +195,16 @@ class NodeMonitor:
                 self.on_judged(name, after)
         self.judgements = new
 
-    def _is_silence_general(self, signs: Mapping[str, Signs], now: float) -> bool:
-        """Whether most nodes are silent at once, which is told when it begins and when it ends."""
-        before, answering = self._is_general, self._probes.answering
-        self._is_general = is_silence_general(signs, answering, self.judgements, now)
-        if self._is_general and not before:
-            silent = sum(is_suspect(one) for one in signs.values())
-            self._log.warning("most_nodes_silent", silent=silent, nodes=len(signs))
-        elif before and not self._is_general:
+    def _silent_as_most(self, signs: Mapping[str, Signs], now: float) -> frozenset[str]:
+        """The nodes that are silent as most are, which is told when it begins and when it ends."""
+        before, answering = self._general, self._probes.answering
+        self._general = general_silence(signs, answering, self._heard, self.judgements, now)
+        if self._general and not before:
+            count = len(self._general)
+            self._log.warning("most_nodes_silent", silent=count, nodes=len(signs))
+        elif before and not self._general:
             self._log.info("most_nodes_heard_again", nodes=len(signs))
-        return self._is_general
+        return self._general
 
     def _remember(self, fresh: frozenset[str], fabric: Fabric) -> None:
         """Count the failures, a leaf once when the last of its nodes falls."""

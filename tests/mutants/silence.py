@@ -16,6 +16,14 @@ SILENCE = (
         f"{GENERAL}::test_one_node_that_is_left_makes_no_other_dead",
     ),
     Mutant(
+        "a silence of most nodes: of those that were heard",
+        "where most nodes are switched off, no gang is repaired after the leader has changed",
+        "k8s_bridge/node_health/monitor.py",
+        "general_silence(signs, answering, self._heard, ",
+        "general_silence(signs, answering, signs.keys(), ",
+        f"{GENERAL}::test_a_leader_repairs_where_most_nodes_are_switched_off",
+    ),
+    Mutant(
         "one host that answers is not enough",
         "a leader that reaches its own host alone takes late nodes for dead",
         "k8s_bridge/node_health/probe.py",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Container, Mapping
+from types import MappingProxyType
 
 import pytest
 
 from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.node_health.general_silence import is_silence_general
+from fourleaf.k8s_bridge.node_health.general_silence import general_silence
 from fourleaf.k8s_bridge.node_health.judge import Cause, Judgement, NodeVerdict, Signs
 from tests.k8s_bridge.relocation.bench import Bench
 
@@ -91,16 +92,56 @@ async def test_one_host_that_answers_says_nothing_of_a_late_one(bench: Bench) ->
 def test_how_many_are_most(silent: int, heard: int, general: bool) -> None:
     """55 of 100 are, and 54 are not; two are none whatever share they are."""
     signs = {f"s{i}": SILENT for i in range(silent)} | {f"h{i}": HEARD for i in range(heard)}
-    assert is_silence_general(signs, (), {}, 0.0) is general
+    late = {f"s{i}" for i in range(silent)}
+    for known in (signs.keys(), signs.keys() - late):
+        assert general_silence(signs, (), known, {}, 0.0) == (late if general else set())
 
 
 def test_who_counts() -> None:
     """Hosts that answer are heard; the long dead, those shut down and those gone count for none."""
     signs = {f"s{i}": SILENT for i in range(6)} | {f"h{i}": HEARD for i in range(4)}
-    assert is_silence_general(signs, (), {}, 100.0)
-    assert not is_silence_general(signs, {"s0"}, {}, 100.0)
+    silent = {f"s{i}" for i in range(6)}
+
+    def found(
+        answering: Container[str] = (),
+        judgements: Mapping[str, Judgement] = MappingProxyType({}),
+        now: float = 100.0,
+    ) -> frozenset[str]:
+        return general_silence(signs, answering, signs.keys(), judgements, now)
+
+    assert found() == silent
+    assert not found({"s0"})
     dead = {f"s{i}": Judgement(NodeVerdict.DEAD, Cause.SILENT, 40.0) for i in range(2)}
-    assert is_silence_general(signs, (), dead, 100.0)
-    assert not is_silence_general(signs, (), dead, 100.1)
-    others = {"s0": Signs(silence=15, out_of_service=True), "s1": Signs(there=False)}
-    assert not is_silence_general(signs | others, (), {}, 100.0)
+    assert found(judgements=dead) == silent
+    assert not found(judgements=dead, now=100.1)
+    signs |= {"s0": Signs(silence=15, out_of_service=True), "s1": Signs(there=False)}
+    assert not found()
+
+
+def test_who_was_silent_before_the_term_says_nothing_of_who_falls_silent_now() -> None:
+    """Sixty of 100 were never heard, and are most of all: held. One of forty others may be dead."""
+    signs = {f"off{i}": SILENT for i in range(60)} | {f"h{i}": HEARD for i in range(40)}
+    off, heard = {f"off{i}" for i in range(60)}, {f"h{i}" for i in range(40)}
+    assert general_silence(signs, (), heard, {}, 0.0) == off
+    assert general_silence(signs | {"h0": SILENT}, (), heard, {}, 0.0) == off
+    late = {f"h{i}" for i in range(22)}
+    cut = signs | dict.fromkeys(late, SILENT)
+    assert general_silence(cut, (), heard, {}, 0.0) == off | late
+
+
+async def test_a_leader_repairs_where_most_nodes_are_switched_off(bench: Bench) -> None:
+    """Five of eight nodes are off when a leader takes over; then a member's node dies."""
+    await bench.start()
+    await bench.submit("g", 1)
+    names = {one["metadata"]["name"] for one in bench.fabric}
+    (place,) = (await bench.places("g")).values()
+    off = set(sorted(names - {place})[:5])
+    bench.tasks.pop().cancel()
+    bench.lose(*off)
+    await given_up(bench, off, "Unknown")
+    await bench.start("b")
+    await bench.clock.advance(40)
+    bench.lose(place)
+    await bench.clock.advance(60)
+    (now,) = (await bench.places("g")).values()
+    assert now in names - off - {place}
