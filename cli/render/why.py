@@ -97,7 +97,7 @@ def _what_comes(failing: Failing) -> str:
     then = "its gangs are repaired" if failing.repairs else "nothing moves: repair.enabled is false"
     return (
         f"a node is dead after {failing.after_seconds:g} s if its host does not answer the "
-        f"scheduler either; then {then}"
+        f"scheduler either, unless most nodes are silent at once; then {then}"
     )
 
 
