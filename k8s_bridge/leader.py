@@ -79,7 +79,9 @@ class Leader:
                 # 4 Start what runs beside the cycles.
                 if parts.nodes is not None and parts.relocation is not None:
                     tasks.create_task(parts.nodes.run())
+                    tasks.create_task(parts.nodes.keep())
                     tasks.create_task(parts.relocation.run())
+                    tasks.create_task(parts.relocation.keep())
                 tasks.create_task(self._reconcile(parts))
                 tasks.create_task(self._lay_out(parts.reconciler))
                 tasks.create_task(self._audit(parts.reconciler))
@@ -146,7 +148,7 @@ class Leader:
         cache, clock = self.wiring.cache, self.wiring.clock
         until, rest = clock.monotonic() + self.pace.idle, self.pace.settle
         while clock.monotonic() < until:
-            await clock.sleep(rest)
+            await clock.sleep(min(rest, until - clock.monotonic()))
             if not cache.changed.is_set():
                 continue
             looked = clock.monotonic()

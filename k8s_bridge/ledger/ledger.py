@@ -33,11 +33,13 @@ class Commit:
 class Ledger:
     """All pages and gang leases. `writing` has a lock for each of them, by its name.
 
-    `sealed` are the records that cannot be read.
+    `sealed` are the records that cannot be read, `founded` the pages that were made, or are being
+    made, before it was certain that no other leader had taken over.
     """
 
     def __init__(self) -> None:
         self.writing = KeyedLocks()
+        self.founded: set[str] = set()
         self.sealed = SealedRecords()
         self._pages: dict[str, Page] = {}
         self._leases: dict[str, GangLease] = {}

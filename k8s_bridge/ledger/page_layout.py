@@ -179,6 +179,7 @@ def _joined(kept: Sequence[Entry], adopted: Sequence[Entry]) -> tuple[Entry, ...
     entries = {entry.commit: entry for entry in kept}
     for entry in adopted:
         old = entries.get(entry.commit)
-        members = (*old.members, *entry.members) if old else entry.members
-        entries[entry.commit] = replace(entry, members=members)
+        known = {member.pod.uid: member for member in old.members} if old else {}
+        known |= {member.pod.uid: member for member in entry.members}
+        entries[entry.commit] = replace(entry, members=tuple(known.values()))
     return tuple(entries.values())

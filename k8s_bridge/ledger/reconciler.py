@@ -89,8 +89,8 @@ class Reconciler:
     _binding: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _rollbacks: dict[str, _Retry] = field(default_factory=dict)
     _returning: dict[str, asyncio.Task[None]] = field(default_factory=dict)
-    _founded: set[str] = field(default_factory=set)
-    """Pages that are being made, before it is known that no other leader had taken over."""
+    _laying: dict[str, frozenset[str]] = field(default_factory=dict)
+    """Pages that are being written by a layout, each with the nodes that it is to list."""
     _rereading: set[str] = field(default_factory=set)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
@@ -251,15 +251,23 @@ class Reconciler:
             done.append(await self._done(steps, patient))
         left = abandoned(pages, self.ledger)
         done.append(await self._done((self._if_free(self._discard, p) for p in left), patient))
-        return all(done)
+        return all(done) and not self._laying
 
     async def _if_free(self, write: Callable[[Page], Awaitable[None]], page: Page) -> bool:
         """Write a page, unless it is being written or is another by now; whether it was."""
         name = page_name(page.leaf, page.part)
-        if self.ledger.writing.holds(name) or name in self._founded or not self._is_known(page):
+        is_busy = self.ledger.writing.holds(name) or name in self.ledger.founded
+        if is_busy or not self._is_known(page):
             return False
-        async with self.ledger.writing.of([name]):
-            await write(page)
+        # A write of an earlier layout may still arrive, and no node may be on two pages then.
+        if any(not nodes.isdisjoint(page.nodes) for nodes in self._laying.values()):
+            return False
+        self._laying[name] = frozenset(page.nodes)
+        try:
+            async with self.ledger.writing.of([name]):
+                await write(page)
+        finally:
+            del self._laying[name]
         return True
 
     def _is_known(self, page: Page) -> bool:
@@ -274,14 +282,14 @@ class Reconciler:
         one had. One that takes over later finds them, and writes them.
         """
         done = await self._done([self._make(page) for page in pages], patient)
-        there = {name for name in self._founded if self.ledger.page(name) is not None}
+        there = {name for name in self.ledger.founded if self.ledger.page(name) is not None}
         if there:
             found = await find(self.records)
             for page in found.pages:
                 check_epoch(self.epoch, page.epoch, f"page {page_name(page.leaf, page.part)}")
             for one in found.sealed:
                 check_epoch(self.epoch, one.epoch, f"lease {one.name}")
-            self._founded -= there
+            self.ledger.founded -= there
         return done
 
     async def _make(self, page: Page) -> bool:
@@ -290,7 +298,7 @@ class Reconciler:
         if self.ledger.writing.holds(name):
             return False
         async with self.ledger.writing.of([name]):
-            self._founded.add(name)
+            self.ledger.founded.add(name)
             await self._put(page)
         return True
 

@@ -109,6 +109,15 @@ class NodeMonitor:
             await self.look()
             await self.clock.sleep(JUDGE_SECONDS)
 
+    async def keep(self) -> None:
+        """Save how often nodes have failed, until cancelled.
+
+        Beside the judging: a Lease about which the API does not answer makes no death late.
+        """
+        while True:
+            await self._saved.save(lambda: self.failures.content(self.clock.wall()))
+            await self.clock.sleep(JUDGE_SECONDS)
+
     async def look(self) -> None:
         """Judge every node once."""
         nodes = self._nodes()
@@ -126,7 +135,6 @@ class NodeMonitor:
         fresh = self.dead - before
         if fresh:
             self._remember(fresh, fabric)
-        await self._saved.save(lambda: self.failures.content(self.clock.wall()))
         self._tell_observed(nodes, fabric)
         if fresh:
             self.died.set()

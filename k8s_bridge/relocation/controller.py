@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
@@ -15,6 +14,7 @@ from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.relocation.backfill import backfill
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.contention import STUCK_REASONS, crowded_gangs
+from fourleaf.k8s_bridge.relocation.dead_nodes import DeadNodes
 from fourleaf.k8s_bridge.relocation.defragmentation import DefragmentationPlanner
 from fourleaf.k8s_bridge.relocation.evictions.dry_run import EvictionDryRun
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
@@ -31,7 +31,7 @@ from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.relocation.tenants.caused_evictions import CausedEvictions
 from fourleaf.k8s_bridge.relocation.tenants.overstays import Overstays
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.k8s_bridge.runtime.concurrency import patiently
+from fourleaf.k8s_bridge.runtime.concurrency import patiently, together
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule
 from fourleaf.k8s_bridge.scheduling.revalidate import Kept
@@ -55,19 +55,6 @@ REPAIR_FIRST_SECONDS = 1.0
 """Seconds for which a cycle waits at most for a repair that may need the room that has come."""
 SWEEP_SECONDS = 30.0
 """Seconds between two looks for relocations that the store does not know."""
-
-
-class DeadNodes(Protocol):
-    """Knows which nodes are dead. `died` is set when another one is found so."""
-
-    died: asyncio.Event
-
-    @property
-    def dead(self) -> frozenset[str]:
-        """The nodes of which all that runs there is lost."""
-
-    def silent_for(self, node: str) -> float | None:
-        """Seconds since the last heartbeat of a silent node, None where it is heard."""
 
 
 @dataclass(slots=True, eq=False)
@@ -121,7 +108,7 @@ class RelocationController:
             self.clock,
             self.observer,
             evictions,
-            self.nodes.silent_for,
+            self.nodes,
         )
         self.overstays = Overstays(self.clock)
         self.repair = RepairPlanner(
@@ -160,6 +147,15 @@ class RelocationController:
             await self.step()
             await self.clock.sleep(STEP_SECONDS)
 
+    async def keep(self) -> None:
+        """Save what relocations have cost, until cancelled.
+
+        Beside all steps: a Lease about which the API does not answer makes no repair late.
+        """
+        while True:
+            await together([self.caused.keep(), self.moves.keep()])
+            await self.clock.sleep(STEP_SECONDS)
+
     async def step(self) -> None:
         """One step of all that is under way, and at most one plan of each sort.
 
@@ -170,10 +166,8 @@ class RelocationController:
         if self.caused.is_limited and (self._crowded or self._stuck or len(self.store)):
             await self.caused.load()
         if len(self.store):
-            await self.executor.step(self.nodes.dead)
-        await self.executor.end_lost(self.nodes.dead)
-        await self.caused.keep()
-        await self.moves.keep()
+            await self.executor.step()
+        await self.executor.end_lost()
         # 2 Nodes that fail together are repaired together: wait until no more of them fail.
         if not self._has_settled():
             return
@@ -287,7 +281,7 @@ class RelocationController:
         self.reservation.ended(one, why)
 
     def _view(self) -> ClusterView:
-        return self.executor.view(self.nodes.dead)
+        return self.executor.view()
 
     def _is_hit(self) -> bool:
         """Whether our members stand where they cannot stay, or wait beside the others."""

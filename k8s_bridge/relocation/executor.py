@@ -20,6 +20,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
 from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
 from fourleaf.k8s_bridge.relocation.ages import PodEnds, RelocationAges
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.dead_nodes import DeadNodes
 from fourleaf.k8s_bridge.relocation.evictions.failure_time import FailureTimes, is_of_a_job
 from fourleaf.k8s_bridge.relocation.evictions.lost_ends import LostEnds
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
@@ -60,8 +61,7 @@ class _Eviction:
 class Executor:
     """Works on the relocations of one term. `cluster` is gated.
 
-    `silent_for` says how long nodes have sent no heartbeat, None for those that do. `on_end` hears
-    which one has ended, and why it ended early, "" where it has served.
+    `on_end` hears which one has ended, and why it ended early, "" where it has served.
     """
 
     cluster: Cluster
@@ -70,7 +70,7 @@ class Executor:
     clock: Clock
     observer: RelocationObserver
     trials: EvictionTrials
-    silent_for: Callable[[str], float | None]
+    nodes: DeadNodes
     on_end: Callable[[Relocation, str], None] | None = None
     ages: RelocationAges = field(init=False)
     ends: PodEnds = field(init=False)
@@ -91,9 +91,9 @@ class Executor:
         self.lost_ends = LostEnds(self.cluster, self.cache, self.clock, turns, kept)
         self.failure_times = FailureTimes(self.cluster)
 
-    async def step(self, dead: frozenset[str]) -> None:
+    async def step(self) -> None:
         """One step of each relocation. Raises `Fenced` where another leads by now."""
-        view = self.view(dead)
+        view = self.view()
         self._forget(view)
         sent: list[asyncio.Task[None]] = []
         for one in view.open:
@@ -118,14 +118,15 @@ class Executor:
         if sent:
             await self._patiently(sent)
 
-    async def end_lost(self, dead: frozenset[str]) -> None:
-        """End pods on `dead` nodes that no kubelet ends, where the config says so.
+    async def end_lost(self) -> None:
+        """End pods on dead nodes that no kubelet ends, where the config says so.
 
         Raises `Fenced` where another leads by now.
         """
-        due = self.lost_ends.due(dead)
-        if due:
+        if self.lost_ends.due(self.nodes.dead):
             await self.store.check_lead()
+            # A node may have been heard again while the API was long in answering.
+            due = self.lost_ends.due(self.nodes.dead)
             sent = [self.trials.spawn(self.lost_ends.end(one)) for one in due]
             await self._patiently(sent)
 
@@ -137,13 +138,14 @@ class Executor:
 
         What it saw may have changed, so that they are needed no more. Raises `Fenced`.
         """
-        view = self.view(frozenset())
+        view = self.view()
         for one in view.open:
             if one.purpose is Purpose.PREEMPTION and view.is_untold(one):
                 await self.end(one, "another leads before any of its victims was told to go")
 
-    def view(self, dead: frozenset[str]) -> ClusterView:
+    def view(self) -> ClusterView:
         """The cluster now."""
+        dead = self.nodes.dead
         now, there = self.clock.wall(), tuple(self.store)
         ages, overdue = self.ages.of(there), self.ends.overdue(there)
         told, reading = frozenset(self._told), self.cache.reading()
@@ -228,7 +230,9 @@ class Executor:
     async def _evict(self, one: Relocation, leaver: Leaver) -> None:
         try:
             async with self.trials.turns.turn(leaver.pod.namespace):
-                if self.store.holds(one):
+                # While it waited, its node may have been heard again.
+                is_back = leaver.lost and leaver.node not in self.nodes.dead
+                if self.store.holds(one) and not is_back:
                     await self._send(one, leaver)
         finally:
             self._asked_for(leaver).is_sent = False
@@ -249,7 +253,7 @@ class Executor:
 
     async def _tell_failure(self, leaver: Leaver) -> None:
         """Tell the Job controller when a lost pod has failed, for it makes no other before."""
-        silence = self.silent_for(leaver.node) if leaver.lost else None
+        silence = self.nodes.silent_for(leaver.node) if leaver.lost else None
         pods = self.cache.objects.get(PODS, {})
         body = pods.get((leaver.pod.namespace, leaver.pod.name))
         if silence is not None and body is not None and is_of_a_job(body):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Conflict, NotFound
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.ledger.epoch import check_epoch, epoch_read
 from fourleaf.k8s_bridge.ledger.formats.codec import differs
@@ -207,7 +207,11 @@ class RelocationStore:
         answering about one, the next one is asked for as well.
         """
         names = [page_name(page.leaf, page.part) for page in self.ledger.pages]
-        found = await first_told(map(self._epoch_of, names), self.clock, NEXT_PAGE_SECONDS)
+        # One that was made behind a successor's back says nothing of it.
+        told = [name for name in names if name not in self.ledger.founded]
+        if names and not told:
+            raise Ambiguous("all pages are new, and none says yet whether another leads")
+        found = await first_told(map(self._epoch_of, told), self.clock, NEXT_PAGE_SECONDS)
         if found is not None:
             name, epoch = found
             check_epoch(self.epoch, epoch, f"page {name}")

@@ -1,7 +1,8 @@
 """Which parts of a config decide whether a gang can start: an edit of all else asks no gang again.
 
-Ten thousand gangs may stand aside, each with a proof that it has no place. What only says which
-place is better, how much time a solve has, or which pods may go, leaves every proof as it is.
+Ten thousand gangs may stand aside. What only says which place is better, how much time a solve has,
+or whom it may evict, leaves every proof that there is none as it is. An answer of a plan that was
+not proven is no such proof: where there is one, every edit asks again (`SetAside`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from fourleaf.model.config.spec import Spec
 
 WITHOUT_VERDICT = frozenset(
     {
-        "backfill",
         "batch",
         "defragmentation",
         "failures",
@@ -28,8 +28,8 @@ WITHOUT_VERDICT = frozenset(
 )
 """Sections that decide about no place: what is new in a config decides until it is listed here.
 
-Nodes that are judged by `failures`, and places that `repair` and `backfill` keep, change what there
-is, which asks again by itself.
+Nodes that are judged by `failures`, and places that `repair` keeps, change what there is, which
+asks again by itself.
 """
 
 WITHOUT_VERDICT_IN_PART = {

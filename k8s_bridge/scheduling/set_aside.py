@@ -59,6 +59,8 @@ class SetAside:
         self._fabric: Fabric | None = None
         self._config: SchedulerConfig | None = None
         self._running: tuple[RunningPod, ...] = ()
+        self._is_unproven = False
+        """Whether some stand aside by a plan that was not proven: any edit may help them."""
         self._fruitless: tuple[Snapshot, Plan] | None = None
         self._planned: set[tuple[str, str]] = set()
         """The pods that the last plan placed, by namespace and name."""
@@ -99,6 +101,7 @@ class SetAside:
             for one in plan.waiting
             if one.reason.kind in _ASIDE and gangs[one.gang].hold is None
         ]
+        self._is_unproven |= bool(found) and plan.status is not PlanStatus.OPTIMAL
         self._ahead = {one.gang for one in plan.waiting if one.reason.kind not in _ASIDE}
         told = self._tell_those_alike(gangs.values(), {one.gang: one for one in found})
         if plan.placements:
@@ -153,6 +156,7 @@ class SetAside:
         planned, self._planned = self._planned, set()
         changed = snapshot.fabric is not self._fabric or not self._is_judged_alike(snapshot.config)
         self._fabric, self._config = snapshot.fabric, snapshot.config
+        self._is_unproven = self._is_unproven and not changed
         if changed or len(self._hopeless) > MOST_KINDS:
             self._hopeless = {}
         self._running = snapshot.running
@@ -197,7 +201,7 @@ class SetAside:
 
     def _is_judged_alike(self, config: SchedulerConfig) -> bool:
         """Whether the answers under the config of the last snapshot hold under `config`."""
-        if self._config is None or self._config is config:
+        if self._config is None or self._config is config or self._is_unproven:
             return self._config is config
         return are_judged_alike(self._config.spec, config.spec)
 

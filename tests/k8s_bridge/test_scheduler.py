@@ -607,7 +607,10 @@ async def test_a_gang_whose_last_pod_comes_during_a_rest_is_bound_at_once(bench:
 async def test_a_rest_is_not_spent_on_reading_what_changes_without_end(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A look takes 20 ms, so the next one comes 200 ms later: 5 a second at most, not 25."""
+    """A look takes 20 ms, so the next one comes 200 ms later: 5 a second at most, not 25.
+
+    And one at the end of each rest of a second, whenever the last one was.
+    """
     scheduler = await bench.start()
     await submit(bench.cluster, TEAM, [pod("huge", 64)])
     await bench.clock.advance(2.6)
@@ -623,7 +626,31 @@ async def test_a_rest_is_not_spent_on_reading_what_changes_without_end(
     for member in gang("incomplete", 100)[:40]:
         await submit(bench.cluster, TEAM, [member])
         await bench.clock.advance(0.05)
-    assert 5 <= len(looks) <= 5 * (looks[-1] - looks[0]) + 1
+    assert 5 <= len(looks) <= 6 * (looks[-1] - looks[0]) + 1
+
+
+async def test_a_rest_ends_in_time_however_long_a_look_takes(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look takes 0.8 s, of a rest of one: what `pair` waits for is seen by the next cycle."""
+    scheduler = await bench.start()
+    await submit(bench.cluster, TEAM, [pod("huge", 64)])
+    await bench.clock.advance(2.6)
+
+    def cycles() -> int:
+        return sum(count for _, count in scheduler.reporter.status().cycles)
+
+    def slowly(cache: ClusterCache) -> int:
+        bench.clock.spend(0.8)
+        return seen(cache)
+
+    seen = ClusterCache.arrivals
+    monkeypatch.setattr(ClusterCache, "arrivals", slowly)
+    before = cycles()
+    for member in gang("incomplete", 100)[:60]:
+        await submit(bench.cluster, TEAM, [member])
+        await bench.clock.advance(0.1)
+    assert cycles() - before >= 3
 
 
 async def test_what_is_too_much_for_one_cycle_is_told_without_another(

@@ -295,6 +295,14 @@ FAIRNESS = (
         f"{JUDGED}::test_an_edit_asks_again_where_it_may_give_a_place",
     ),
     Mutant(
+        "what was not proven is asked again",
+        "gangs that the solver had no time for stand aside for good when it is given more",
+        "k8s_bridge/scheduling/set_aside.py",
+        " or self._is_unproven:\n",
+        ":\n",
+        f"{JUDGED}::test_an_answer_that_was_not_proven_is_asked_again_by_any_edit",
+    ),
+    Mutant(
         "one answer for gangs alike",
         "thousands of hopeless gangs that ask for the same are looked at one by one",
         "k8s_bridge/scheduling/set_aside.py",
@@ -355,6 +363,14 @@ FAIRNESS = (
         "rest = self.pace.settle",
         "tests/k8s_bridge/test_scheduler.py"
         "::test_a_rest_is_not_spent_on_reading_what_changes_without_end",
+    ),
+    Mutant(
+        "a rest ends in time",
+        "after a reading of a second no gang starts for ten",
+        "k8s_bridge/leader.py",
+        "await clock.sleep(min(rest, until - clock.monotonic()))",
+        "await clock.sleep(rest)",
+        "tests/k8s_bridge/test_scheduler.py::test_a_rest_ends_in_time_however_long_a_look_takes",
     ),
     Mutant(
         "arrivals take nothing from a reading",

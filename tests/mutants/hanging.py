@@ -17,6 +17,62 @@ HANGING = (
         f"{RECORDS}::test_a_page_that_hangs_keeps_no_other_from_listing_its_nodes",
     ),
     Mutant(
+        "writes of an earlier layout: what they drop",
+        "no page lists a node that was of its leaf again before its page had let it go",
+        "k8s_bridge/ledger/reconciler.py",
+        "        return all(done) and not self._laying\n",
+        "        return all(done)\n",
+        f"{RECORDS}::test_a_node_that_comes_back_is_listed_once_a_late_write_has_dropped_it",
+    ),
+    Mutant(
+        "writes of an earlier layout: what they take up",
+        "two pages list a node, and hold the pods there twice",
+        "k8s_bridge/ledger/reconciler.py",
+        "        if any(not nodes.isdisjoint(page.nodes) for nodes in self._laying.values()):\n",
+        "        if False:\n",
+        f"{RECORDS}::test_a_node_that_a_late_write_takes_up_is_listed_by_one_page",
+    ),
+    Mutant(
+        "saves beside the judging",
+        "no node is found dead until the API answers about a Lease of statistics",
+        "k8s_bridge/node_health/monitor.py",
+        "            await self.look()\n",
+        "            await self.look()\n"
+        "            await self._saved.save(lambda: self.failures.content(self.clock.wall()))\n",
+        f"{RECORDS}::test_a_record_of_failures_that_hangs_makes_no_death_late",
+    ),
+    Mutant(
+        "a page made behind a successor's back",
+        "a replaced leader believes the page that it made itself, and evicts whom the other bound",
+        "k8s_bridge/relocation/store.py",
+        "[name for name in names if name not in self.ledger.founded]",
+        "names",
+        "tests/k8s_bridge/relocation/test_store.py"
+        "::test_a_page_made_behind_a_successors_back_says_nothing_of_it",
+    ),
+    Mutant(
+        "lost pods looked at again",
+        "a pod is ended by force though its node was heard again while the API was slow",
+        "k8s_bridge/relocation/executor.py",
+        "        if self.lost_ends.due(self.nodes.dead):\n"
+        "            await self.store.check_lead()\n"
+        "            # A node may have been heard again while the API was long in answering.\n"
+        "            due = self.lost_ends.due(self.nodes.dead)\n",
+        "        if due := self.lost_ends.due(self.nodes.dead):\n"
+        "            await self.store.check_lead()\n",
+        "tests/k8s_bridge/relocation/test_lost_ends.py"
+        "::test_who_is_heard_again_meanwhile_is_not_ended",
+    ),
+    Mutant(
+        "members of a node that is heard again",
+        "members that run on are evicted, as their node was silent when a slow API was asked",
+        "k8s_bridge/relocation/executor.py",
+        "leaver.lost and leaver.node not in self.nodes.dead",
+        "False",
+        "tests/k8s_bridge/relocation/test_changed_meanwhile.py"
+        "::test_members_of_a_node_that_is_heard_again_stay",
+    ),
+    Mutant(
         "a lease that hangs while a sweep reads it",
         "each sweep asks anew about a lease that the API does not answer about",
         "k8s_bridge/ledger/reconciler.py",

@@ -39,9 +39,17 @@ HOSTILE = (
         "turns of owners and gangs at what a namespace may have read again",
         "no new pod of a namespace starts while one of its owners changes all the time",
         "model/readers/live/pod_cache.py",
-        "            if namespace in self._unable:\n",
+        "            if namespace in self._unable and namespace not in self._served:\n",
         "            if False:\n",
         f"{ALLOWANCE}::test_who_changes_all_the_time_keeps_no_other_pod_from_being_read",
+    ),
+    Mutant(
+        "turns of gangs and owners",
+        "what an owner says is never read while a gang of its namespace changes all the time",
+        "model/readers/live/pod_cache.py",
+        " and namespace not in self._served:\n",
+        ":\n",
+        f"{ALLOWANCE}::test_a_gang_that_changes_all_the_time_keeps_no_owner_from_being_read",
     ),
     Mutant(
         "conditions and events of one line",

@@ -82,7 +82,9 @@ class PodCache:
         self._put_off: dict[str, dict[OwnerRef | None, None]] = {}
         """Namespace -> what has changed there that pods depend on; None for all of its pods."""
         self._unable: set[str] = set()
-        """Namespaces with gangs that were not read for want of allowance: these come next."""
+        """Namespaces with gangs that were left, for want of allowance or as others come next."""
+        self._served: set[str] = set()
+        """Namespaces whose gangs were read since what these depend on was, which comes next."""
         self._urgent_pods: set[Address] = set()
         self._bodies = bodies
         self._pods: dict[Address, Known] = {}
@@ -142,8 +144,10 @@ class PodCache:
         All of a namespace or none, but for the urgent ones: two of them may have changed names.
         """
         spaces = {identity[0] for identity in self.dirty}
-        able = {name for name in spaces if self._allowance.has(name)}
+        others_next = self._served & self._put_off.keys()
+        able = {name for name in spaces - others_next if self._allowance.has(name)}
         self._unable = spaces - able
+        self._served = (others_next | able) & self._put_off.keys()
         urgent = {one for one in self.urgent if one[0] not in able}
         urgent |= {other for one in urgent for other in self.names.sharing(one)}
         found = {one for one in self.dirty if one[0] in able or one in urgent}
@@ -264,11 +268,12 @@ class PodCache:
         """Let what has changed be read again, as far as its namespace may have it."""
         self._allowance.settle(now)
         for namespace, refs in list(self._put_off.items()):
-            # An owner that changes all the time would else leave nothing for gangs, new ones too.
-            if namespace in self._unable:
+            # They take turns: what changes all the time would else leave nothing for the others.
+            if namespace in self._unable and namespace not in self._served:
                 continue
             while refs and self._allowance.has(namespace):
                 ref, _ = refs.popitem()
+                self._served.discard(namespace)
                 self._allowance.charge(namespace, self._read_again(namespace, ref))
             if not refs:
                 del self._put_off[namespace]

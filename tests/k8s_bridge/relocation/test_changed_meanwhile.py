@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import GANG_SIZE, LEAF, gang, pod, submit
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.ledger.names import PAGE
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
 from fourleaf.model.gang import GangKey
 from fourleaf.model.relocation import PreemptionPlan
@@ -47,6 +51,40 @@ async def test_a_gang_that_has_changed_meanwhile_evicts_none() -> None:
     assert asked
     assert [one for one in there if "deletionTimestamp" in one["metadata"]] == []
     assert len(there) == 4
+    await bench.stop()
+
+
+class SlowPages:
+    """An API that takes so many seconds for each page that is read, and counts these."""
+
+    def __init__(self, bench: Bench, seconds: float) -> None:
+        self.bench, self.seconds = bench, seconds
+        self.count = 0
+
+    async def before(self, request: ApiRequest) -> None:
+        """Let it wait."""
+        if (request.kind, request.verb) == (LEASES, "get") and request.target.name.startswith(PAGE):
+            self.count += 1
+            await self.bench.clock.sleep(self.seconds)
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Answers pass."""
+
+
+async def test_members_of_a_node_that_is_heard_again_stay() -> None:
+    """The API takes ten seconds to say who leads; the node is heard within these."""
+    bench = Bench(1, 2)
+    pages = SlowPages(bench, 10.0)
+    await bench.start(answers=pages)
+    await bench.submit("g", 2)
+    before = await bench.uids("g")
+    node = (await bench.places("g"))[0]
+    bench.lose(node)
+    while not pages.count:
+        await bench.clock.advance(0.25)
+    bench.restore(node)
+    await bench.clock.advance(60)
+    assert await bench.uids("g") == before
     await bench.stop()
 
 

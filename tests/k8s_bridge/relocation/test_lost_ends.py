@@ -6,9 +6,10 @@ from itertools import pairwise
 from typing import Any
 
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused, Throttled
-from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.ledger.names import PAGE
 from fourleaf.k8s_bridge.relocation.observer import LostPod
 from fourleaf.k8s_bridge.reporting.events.relocations import what_does_not_end
 from fourleaf.model.gang import GangKey
@@ -24,9 +25,14 @@ class Evictions:
         self.at: list[float] = []
         self.seconds = 0.0
         self.error: ClusterError | None = None
+        self.reads = 0
+        self.reads_seconds = 0.0
 
     async def before(self, request: ApiRequest) -> None:
         """Note it, let it hang, refuse it."""
+        if self.reads_seconds and request.kind is LEASES and request.target.name.startswith(PAGE):
+            self.reads += request.verb == "get"
+            await self.bench.clock.sleep(self.reads_seconds)
         if request.subresource != "eviction" or not request.body:
             return
         self.at.append(self.bench.clock.monotonic())
@@ -125,6 +131,19 @@ async def test_one_that_hangs_is_not_sent_twice() -> None:
     api.seconds = 60.0
     await bench.clock.advance(70)
     assert len(api.at) == 1
+    await bench.stop()
+
+
+async def test_who_is_heard_again_meanwhile_is_not_ended() -> None:
+    """The API takes ten seconds to say who leads; the node is heard within these."""
+    bench, api = await ending(1)
+    api.reads_seconds = 10.0
+    (body,) = await bench.pods("g", dying=True)
+    while not api.reads:
+        await bench.clock.advance(0.25)
+    bench.restore(body["spec"]["nodeName"])
+    await bench.clock.advance(60)
+    assert api.at == []
     await bench.stop()
 
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, Refused
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Conflict, Refused
 from fourleaf.k8s_bridge.cluster.kinds import LEASES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.ledger.epoch import Fenced
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
+from fourleaf.k8s_bridge.ledger.names import page_name
 from fourleaf.k8s_bridge.ledger.record_store import Records
 from fourleaf.k8s_bridge.ledger.records import Page
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS
@@ -87,6 +88,19 @@ async def test_a_replaced_leader_evicts_nobody(world: World) -> None:
     await new.check_lead()
     with pytest.raises(Fenced):
         await old.check_lead()
+
+
+async def test_a_page_made_behind_a_successors_back_says_nothing_of_it(world: World) -> None:
+    """It is new, and has the epoch of the replaced leader: the other page is asked, or none is."""
+    old = await world.store(1)
+    await world.store(2)
+    fresh = await old.records.write_page(Page("fresh", 0, (), (), 1))
+    known, old.ledger = old.ledger, Ledger()
+    for page in (fresh, *known.pages):
+        old.ledger.founded = {page_name("fresh", 0)}
+        old.ledger.put_page(page)
+        with pytest.raises(Ambiguous if page is fresh else Fenced):
+            await old.check_lead()
 
 
 async def test_a_sweep_deletes_what_came_late(world: World) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -11,28 +12,31 @@ from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, node, nodes, pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.ledger.names import GANG, RECORD, page_name
+from fourleaf.k8s_bridge.ledger.formats.codec import read_page
+from fourleaf.k8s_bridge.ledger.names import GANG, PAGES, RECORD, page_name
+from fourleaf.k8s_bridge.node_health.monitor import FAILURES_LEASE
 from fourleaf.k8s_bridge.relocation.repair import DRAIN
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
-from tests.twins.virtual_clock import VirtualClock
 
 STRAY = "gang-stray-0123456789ab"
 
 
 class Hangs:
-    """Requests of one verb about one Lease are not answered once it is `on`."""
+    """Requests of some verbs about one Lease are not answered once it is `on`, until they `go`."""
 
-    def __init__(self, clock: VirtualClock, verb: str, name: str) -> None:
-        self.clock, self.verb, self.name = clock, verb, name
+    def __init__(self, name: str, *verbs: str) -> None:
+        self.name, self.verbs = name, verbs
         self.on = False
         self.count = 0
+        self.go = asyncio.Event()
 
     async def before(self, request: ApiRequest) -> None:
         """Keep the request."""
-        meant = request.kind is LEASES and request.target.name == self.name
-        if self.on and meant and request.verb == self.verb:
+        named = request.target.name or (request.body or {}).get("metadata", {}).get("name")
+        meant = request.kind is LEASES and named == self.name
+        if self.on and meant and request.verb in self.verbs:
             self.count += 1
-            await self.clock.sleep(100_000)
+            await self.go.wait()
 
     async def after(self, request: ApiRequest, answer: Any) -> None:
         """Answers pass."""
@@ -65,7 +69,7 @@ async def test_a_page_that_hangs_keeps_no_other_from_listing_its_nodes(
     The page is asked about once, not again and again.
     """
     leaf = "leaf-0-0" if verb == "update" else "leaf-0-8"
-    hangs = Hangs(bench.clock, verb, page_name(leaf, 0))
+    hangs = Hangs(page_name(leaf, 0), verb)
     bench.fabric = nodes(1, 4, 3)
     await bench.start(answers=hangs)
     hangs.on = True
@@ -82,7 +86,7 @@ async def test_a_page_that_hangs_keeps_no_other_from_listing_its_nodes(
 
 async def test_a_stray_lease_that_hangs_keeps_no_other_from_its_end(bench: Bench) -> None:
     """Nobody answers about a lease that the sweep finds: that of a wide gang is dropped as ever."""
-    hangs = Hangs(bench.clock, "get", STRAY)
+    hangs = Hangs(STRAY, "get")
     hangs.on = True
     await bench.start(answers=hangs)
     stray: Body = {"metadata": {"name": STRAY, "labels": {RECORD: GANG}}, "spec": {}}
@@ -97,7 +101,7 @@ async def test_a_stray_lease_that_hangs_keeps_no_other_from_its_end(bench: Bench
 
 async def test_a_page_that_hangs_keeps_no_pod_from_moving(bench: Bench) -> None:
     """The page that would say whether another leads is silent; the next one says it as well."""
-    hangs = Hangs(bench.clock, "get", page_name("leaf-0-0", 0))
+    hangs = Hangs(page_name("leaf-0-0", 0), "get")
     await bench.start(answers=hangs)
     await bench.submit("g", 1)
     before = await bench.uids("g")
@@ -108,3 +112,77 @@ async def test_a_page_that_hangs_keeps_no_pod_from_moving(bench: Bench) -> None:
     await bench.clock.advance(15)
     assert hangs.count > 0
     assert await bench.uids("g") != before
+
+
+async def relabelled(bench: Bench, name: str, leaf: str) -> None:
+    """A node is of that leaf from now on, and five seconds pass."""
+    body = await bench.cluster.get(NODES, Target("", name))
+    labels = {
+        key: leaf for key, old in body["metadata"]["labels"].items() if old.startswith("leaf-")
+    }
+    await bench.cluster.patch(NODES, Target("", name), {"metadata": {"labels": labels}})
+    await bench.clock.advance(5)
+
+
+async def listed_by(bench: Bench, name: str) -> dict[str, int]:
+    """The leaves whose pages list a node, each with the members that they have there."""
+    pages = map(read_page, (await bench.cluster.list(LEASES, "kube-system", PAGES)).items)
+    return {
+        page.leaf: sum(member.node == name for entry in page.entries for member in entry.members)
+        for page in pages
+        if name in page.nodes
+    }
+
+
+async def test_a_node_that_comes_back_is_listed_once_a_late_write_has_dropped_it(
+    bench: Bench,
+) -> None:
+    """Its page is long in letting it go, and it is of the leaf again before that is answered."""
+    hangs = Hangs(page_name("leaf-0-0", 0), "update")
+    await bench.start(answers=hangs)
+    name = "n-0-0-0"
+    hangs.on = True
+    await relabelled(bench, name, "leaf-0-1")
+    assert hangs.count == 1
+    await relabelled(bench, name, "leaf-0-0")
+    hangs.on = False
+    hangs.go.set()
+    assert await is_bound_to(bench, name)
+    assert list(await listed_by(bench, name)) == ["leaf-0-0"]
+
+
+async def test_a_node_that_a_late_write_takes_up_is_listed_by_one_page(bench: Bench) -> None:
+    """It goes to a third leaf before the page of the second has answered: its pod is held once."""
+    bench.fabric = nodes(1, 5, 3)
+    hangs = Hangs(page_name("leaf-0-3", 0), "update")
+    await bench.start(answers=hangs)
+    await bench.submit("g", 1)
+    (name,) = (await bench.places("g")).values()
+    await bench.clock.advance(20)
+    hangs.on = True
+    await relabelled(bench, name, "leaf-0-3")
+    assert hangs.count == 1
+    await relabelled(bench, name, "leaf-0-4")
+    hangs.on = False
+    hangs.go.set()
+    for _ in range(20):
+        await bench.clock.advance(0.1)
+        assert len(await listed_by(bench, name)) <= 1
+    await bench.clock.advance(40)
+    assert await listed_by(bench, name) == {"leaf-0-4": 1}
+
+
+async def test_a_record_of_failures_that_hangs_makes_no_death_late(bench: Bench) -> None:
+    """The API does not answer about it: three nodes die, and their pod moves within 25 s each."""
+    hangs = Hangs(FAILURES_LEASE, "create", "update")
+    hangs.on = True
+    await bench.start(answers=hangs)
+    await bench.submit("g", 1)
+    for _ in range(3):
+        await bench.clock.advance(30)
+        (name,) = (await bench.places("g")).values()
+        bench.lose(name)
+        await bench.clock.advance(25)
+        (now,) = (await bench.places("g")).values()
+        assert now != name
+    assert hangs.count == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from copy import deepcopy
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -87,8 +88,6 @@ UNASKED: dict[str, tuple[Any, str]] = {
     "defragmentation.movesPerHour": (7, OTHERS),
     "defragmentation.perGangPerDay": (7, OTHERS),
     "defragmentation.minimumRuntimeSeconds": (7, OTHERS),
-    "backfill.enabled": (False, "says whether room is kept; that it is let go asks again"),
-    "backfill.afterSeconds": (7, "says when room is kept; that it is let go asks again"),
     "messages.otherNamespaces": ("named", WORDS),
     "ledger.format": (2, WORDS),
 }
@@ -142,6 +141,8 @@ ASKED: dict[str, tuple[Any, str]] = {
     "ownerKinds[].podSets[].where": ({"spec.type": "a"}, PODS),
     "ownerKinds[].podSets[].unless": ({"spec.type": "a"}, PODS),
     "ownerKinds[].podSets[].role": ("worker", PODS),
+    "backfill.enabled": (False, "says whether room is kept for others"),
+    "backfill.afterSeconds": (7, "says when room is kept for others"),
     "devices.mode": ("count", ROOM),
     "devices.untold": ("hold", PODS),
     "devices.requireLimits": (True, ROOM),
@@ -194,6 +195,25 @@ def test_an_edit_asks_again_where_it_may_give_a_place(path: str, is_asked: bool)
         assert not are_judged_alike(before.config.spec, after.spec), "the pod is no longer ours"
     else:
         assert asked is is_asked
+
+
+def test_an_answer_that_was_not_proven_is_asked_again_by_any_edit() -> None:
+    """Set aside by a solver out of its time, a gang is looked at once more with more of it.
+
+    Once, and then as all others: an edit after a proof asks nobody.
+    """
+    made = reader(node(), pod("p"))
+    made.configure(SchedulerConfig.model_validate(config(**BASE)))
+    aside = SetAside()
+    for status, seconds, is_asked in [
+        (PlanStatus.GREEDY, 7, True),
+        (PlanStatus.OPTIMAL, 8, False),
+    ]:
+        batch, _ = aside.without(made.reading(NOW).snapshot)
+        aside.note(batch, replace(without_place(batch), status=status))
+        edit = edited("solver.timeLimitSeconds", seconds)
+        made.configure(SchedulerConfig.model_validate(config(**edit)))
+        assert bool(aside.without(made.reading(NOW).snapshot)[0].gangs) is is_asked
 
 
 def test_each_field_of_the_config_is_in_one_of_the_tables() -> None:
