@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from fourleaf.model.gang import Gang, GangKey
     from fourleaf.model.plan import Placement, Plan, PlanStatus, Waiting
     from fourleaf.model.reasons.pod_condition import ConditionReason
+    from fourleaf.model.running_gang import RepairPolicy
     from fourleaf.model.snapshot import Snapshot
     from fourleaf.solver.explain.appraisal import Appraisal
 
@@ -29,6 +30,7 @@ class RunningMember:
 
     `trouble` says why it may not run there, or not for long: `its node is not ready`. `silent`:
     seconds for which the kubelet of its node has been silent, where that is all that is known.
+    `away`: it is unknown whether it runs, as its node is silent, not ready or gone.
     """
 
     pod: str
@@ -37,14 +39,20 @@ class RunningMember:
     devices: tuple[int, ...]
     trouble: str = ""
     silent: float | None = None
+    away: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """Seconds of silence after which a node is dead, and whether its gangs are repaired then."""
+    """Seconds of silence after which a node is dead, and what comes of the gang then.
+
+    `policy` is its repair policy, None where no gang is repaired. `most_away`: how many of how many
+    nodes are silent or not ready, where these are most: then none is taken for dead for that.
+    """
 
     after_seconds: float
-    repairs: bool
+    policy: RepairPolicy | None
+    most_away: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,9 @@ class Observer(CycleObserver, RelocationObserver, Protocol):
     def judged(self, node: str, judgement: Judgement) -> None:
         """A node is dead, is heard again, or is well again."""
 
+    def most_silent(self, silent: int, nodes: int) -> None:
+        """Most nodes are silent at once; `silent` is 0 when they are so no longer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
@@ -170,6 +173,7 @@ class Wiring:
                 StateLease(cluster, self.namespace, FAILURES_LEASE, clock),
                 clock,
                 self.observer.judged,
+                self.observer.most_silent,
             )
             relocation = RelocationController(
                 cluster,

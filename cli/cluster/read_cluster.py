@@ -15,8 +15,8 @@ from fourleaf.cli.cluster.config_in_force import (
     read_config_in_force,
 )
 from fourleaf.cli.cluster.connection import FEW_CONNECTIONS, connected, named, refused
-from fourleaf.cli.cluster.scheduler_namespace import is_held, scheduler_namespace
-from fourleaf.cli.cluster.silent_nodes import silent_nodes
+from fourleaf.cli.cluster.scheduler_namespace import is_held, renewed, scheduler_namespace
+from fourleaf.cli.cluster.silent_nodes import renewals, silences
 
 if TYPE_CHECKING:
     from fourleaf.k8s_bridge.cluster.kinds import Kind
@@ -154,9 +154,12 @@ async def _read(
         records = (_labelled(cluster, LEASES, home, labels, cached) for labels in every)
         asked.extend(((LEASES,), one) for one in records)
     more = asyncio.gather(*(one for _, one in asked), return_exceptions=True)
-    led, silent = False, dict[str, float]()
+    led: float | None = None
+    silent = dict[str, float]()
     if cached:
-        led, silent = await asyncio.gather(_led(cluster, home), silent_nodes(cluster))
+        led, heard = await asyncio.gather(_led_at(cluster, home), renewals(cluster))
+        # Where all nodes are silent, no kubelet says how late it is.
+        silent = silences(heard, 0.0 if led is None else min(led, time.time()))
     answers = (*await under_way, *await more)
     problems: list[Problem] = []
     found: list[Body] = []
@@ -178,20 +181,24 @@ async def _read(
         advice = "Check that the context is the one you mean."
         raise bad_input(reach.name, "the cluster has no node", advice, about="Node")
     objects = tuple(without_idle_owners(CLUSTER, found))
-    return Live(objects, time.time(), tuple(leases), in_force, home, led, silent)
+    return Live(objects, time.time(), tuple(leases), in_force, home, led is not None, silent)
 
 
-async def _led(cluster: Cluster, home: str) -> bool:
-    """Whether the leader's Lease in `home` was renewed just now, so far as it may be read."""
+async def _led_at(cluster: Cluster, home: str) -> float | None:
+    """When the leader's Lease in `home` was renewed; None unless just now, or it may not be read.
+
+    In seconds since the epoch, by the leader's clock.
+    """
     from fourleaf.k8s_bridge.cluster.errors import ClusterError
     from fourleaf.k8s_bridge.cluster.kinds import LEASES
     from fourleaf.k8s_bridge.cluster.protocol import Target
     from fourleaf.k8s_bridge.ledger.names import LEADER
 
     try:
-        return is_held(await cluster.get(LEASES, Target(home, LEADER)))
+        lease = await cluster.get(LEASES, Target(home, LEADER))
     except ClusterError:
-        return False
+        return None
+    return renewed(lease) if is_held(lease) else None
 
 
 async def _first(cluster: Cluster, kinds: Sequence[Kind], cached: bool) -> list[Body]:

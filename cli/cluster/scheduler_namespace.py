@@ -63,10 +63,10 @@ def _home(lease: Body) -> str:
 def is_held(lease: Body) -> bool:
     """Whether a leader's Lease is held, and was renewed just now."""
     held = bool((lease.get("spec") or {}).get("holderIdentity"))
-    return held and abs(time.time() - _renewed(lease)) < LEFT_SECONDS
+    return held and abs(time.time() - renewed(lease)) < LEFT_SECONDS
 
 
-def _renewed(lease: Body) -> float:
+def renewed(lease: Body) -> float:
     """When it was, in seconds since the epoch."""
     try:
         return datetime.fromisoformat(lease["spec"]["renewTime"]).timestamp()

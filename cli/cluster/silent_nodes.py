@@ -10,10 +10,12 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from fourleaf.k8s_bridge.node_health.general_silence import are_most
 from fourleaf.k8s_bridge.node_health.judge import SUSPECT_SECONDS
 
 if TYPE_CHECKING:
     from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
+    from fourleaf.model.fabric import Fabric
 
 LATE_CLOCK_SECONDS = 120.0
 """Seconds of silence that the node controller would not have missed: longer is a late clock."""
@@ -21,36 +23,47 @@ AHEAD_SHARE = 0.25
 """Share of all kubelets whose clocks may be ahead without making the others seem silent."""
 
 
-async def silent_nodes(cluster: Cluster) -> dict[str, float]:
-    """Nodes that are silent, each with the seconds; none where Leases may not be read.
+async def renewals(cluster: Cluster) -> dict[str, float]:
+    """When kubelets renewed their Leases, in seconds since the epoch, by the clocks of nodes.
 
-    Who may not read Leases of kubelets is told what the API says of nodes, and no more.
+    None where these may not be read: then only what the API says of nodes is told.
     """
     from fourleaf.k8s_bridge.cluster.errors import ClusterError
     from fourleaf.k8s_bridge.cluster.kinds import LEASES
     from fourleaf.k8s_bridge.node_health.heartbeats import NAMESPACE
 
     try:
-        return silences(_renewed((await cluster.list(LEASES, NAMESPACE, cached=True)).items))
+        return _renewed((await cluster.list(LEASES, NAMESPACE, cached=True)).items)
     except ClusterError:
         return {}
 
 
-def silences(renewed: Mapping[str, float]) -> dict[str, float]:
+def silences(renewed: Mapping[str, float], at_least: float = 0.0) -> dict[str, float]:
     """Who is silent, and for how many seconds, where kubelets say when they renewed their Leases.
 
     One is measured against others, not against our own clock, which may differ: those who were
-    heard last, except for clocks that are ahead. A silence of all counts for none.
+    heard last, except for clocks that are ahead. It is `at_least` that late, in seconds since the
+    epoch, which tells a silence of most.
     """
     if not renewed:
         return {}
     newest = sorted(renewed.values(), reverse=True)
-    now = newest[int(AHEAD_SHARE * len(newest))]
+    now = max(newest[int(AHEAD_SHARE * len(newest))], at_least)
     return {
         node: now - at
         for node, at in renewed.items()
         if SUSPECT_SECONDS < now - at <= LATE_CLOCK_SECONDS
     }
+
+
+def most_away(fabric: Fabric, silent: Mapping[str, float]) -> tuple[int, int] | None:
+    """How many of how many nodes are `silent` or not ready, where these are most; None if not.
+
+    The scheduler takes none of them for dead for its silence then.
+    """
+    nodes = fabric.nodes.values()
+    away = sum(not node.ready or node.name in silent for node in nodes)
+    return (away, len(nodes)) if are_most(away, len(nodes)) else None
 
 
 def _renewed(leases: Iterable[Body]) -> dict[str, float]:

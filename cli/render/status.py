@@ -38,6 +38,12 @@ def cluster_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
     )
     if nodes["unlabelled"] or nodes["refused"]:
         yield _line("", f"{_nameless(nodes)}; see `fourleaf topology check`", "yellow")
+    if nodes["mostAway"]:
+        text = (
+            f"{nodes['away']:,} are silent or not ready: while these are most, none is taken for "
+            "dead and no gang is repaired"
+        )
+        yield _line("", text, "yellow")
     if nodes["withoutGpus"]:
         yield _line(
             "",

@@ -17,11 +17,23 @@ from fourleaf.cli.render.queue import age
 from fourleaf.cli.render.waiting import waiting_lines
 from fourleaf.cli.render.where import Where
 from fourleaf.model.reasons.text import listed
+from fourleaf.model.running_gang import RepairPolicy
 from fourleaf.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from fourleaf.cli.answers import Failing, RunningMember, WhyAnswer
     from fourleaf.model.reasons.pod_condition import ConditionReason
+
+
+_FOLLOWS = {
+    None: "nothing moves: repair.enabled is false",
+    RepairPolicy.PATCH: "its lost pods go elsewhere",
+    RepairPolicy.SHIFT: "its lost pods go elsewhere, and others move for them in its spines",
+    RepairPolicy.MOVE: "its lost pods go elsewhere, and others move with them where need be",
+    RepairPolicy.WAIT: "the gang waits for it: its repair-policy is wait",
+    RepairPolicy.RESTART: "what is left of the gang starts over in the queue",
+}
+"""What comes of a gang once a node is dead, by its repair policy, None where none is repaired."""
 
 
 def why_lines(
@@ -32,13 +44,13 @@ def why_lines(
     if answer.standing:
         leaves = where.leaves(one.node for one in answer.standing)
         pods = f"{len(answer.standing)} pod" + ("" if len(answer.standing) == 1 else "s")
-        silent = any(one.silent is not None for one in answer.standing)
-        runs, style = ("runs as far as is known", "yellow") if silent else ("runs", "green")
+        away = any(one.away for one in answer.standing)
+        runs, style = ("runs as far as is known", "yellow") if away else ("runs", "green")
         yield _head(answer, f"{runs}: {pods} on {leaves}", style)
         yield indented(_table(answer.standing))
         yield from map(indented, _troubles(answer.standing))
-        if silent and answer.failing and not answer.stays:
-            yield indented(Text(_what_comes(answer.failing), style="dim"))
+        if away and answer.failing and not answer.stays:
+            yield indented(_what_comes(answer.failing))
         if answer.stays:
             yield _head(answer, "stays as it is, says the scheduler", "yellow")
             yield from _said(answer.stays)
@@ -92,12 +104,19 @@ def _troubles(standing: tuple[RunningMember, ...]) -> Iterator[Text]:
         yield Text(f"{trouble}: {listed(pods)}", style="yellow")
 
 
-def _what_comes(failing: Failing) -> str:
+def _what_comes(failing: Failing) -> Text:
     """What the scheduler makes of a node that sends no heartbeats."""
-    then = "its gangs are repaired" if failing.repairs else "nothing moves: repair.enabled is false"
-    return (
+    if failing.most_away is not None:
+        away, nodes = failing.most_away
+        return Text(
+            f"{away} of {nodes} nodes are silent or not ready: while these are most, none is dead, "
+            "and nothing moves; bring the network back, or delete the nodes that are surely off",
+            style="yellow",
+        )
+    return Text(
         f"a node is dead after {failing.after_seconds:g} s if its host does not answer the "
-        f"scheduler either, unless most nodes are silent at once; then {then}"
+        f"scheduler either, or once the API has it for not ready; then {_FOLLOWS[failing.policy]}",
+        style="dim",
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from fourleaf.cli.cluster.connection import refused
 from fourleaf.cli.cluster.read_cluster import ClusterAccess, read_live
+from fourleaf.cli.cluster.silent_nodes import most_away
 from fourleaf.cli.options import (
     Answer,
     Context,
@@ -178,6 +179,8 @@ def document_of(live: Live, leader: Document) -> Document:
             "unlabelled": len(snapshot.fabric.unlabelled),
             "refused": len(refused),
             "withoutGpus": sum(name not in known for name in every),
+            "away": sum(not node.ready or node.name in live.silent for node in nodes),
+            "mostAway": most_away(snapshot.fabric, live.silent) is not None,
         },
         "gpus": {
             "total": sum(node.allocatable.gpus for node in nodes),

@@ -14,6 +14,7 @@ from fourleaf.cli import options
 from fourleaf.cli.answers import Failing, RunningMember, WhyAnswer
 from fourleaf.cli.cluster.not_repaired import why_it_stays
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
+from fourleaf.cli.cluster.silent_nodes import most_away
 from fourleaf.cli.input.files import moment
 from fourleaf.cli.input.gang_names import find_gang
 from fourleaf.cli.input.plan_input import Input
@@ -37,7 +38,6 @@ from fourleaf.cli.output.progress import Progress
 from fourleaf.cli.output.watch import WatchedAnswer, need_anew, present
 
 if TYPE_CHECKING:
-    from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.gang import GangKey
     from fourleaf.model.plan import Plan
     from fourleaf.model.readers import InputReading
@@ -107,7 +107,7 @@ def why(
                 plan = _planned(client(), snapshot)
                 answer = explained(reading, key, plan, gathered.silent)
             if gathered.live is not None and any(one.trouble for one in answer.standing):
-                failing = failing_of(snapshot.config) if gathered.led else None
+                failing = failing_of(reading, key, gathered.silent) if gathered.led else None
                 stays = _stays(given.reach, reading, answer)
                 answer = replace(answer, stays=stays, failing=failing)
             return answer, snapshot
@@ -167,9 +167,26 @@ def _planned(client: SolverClient, snapshot: Snapshot) -> Plan:
         return client.plan(snapshot, on_stage=progress.stage)
 
 
-def failing_of(config: SchedulerConfig) -> Failing:
-    """What the scheduler makes of a silent node by `config`."""
-    return Failing(config.spec.failures.silent_seconds, config.spec.repair.enabled)
+def failing_of(reading: InputReading, key: GangKey, silent: Mapping[str, float]) -> Failing:
+    """What the scheduler makes of a silent node, and of a gang there, by the config in force."""
+    from fourleaf.model.running_gang import RepairPolicy
+
+    spec = reading.snapshot.config.spec
+    policies = (one.policy for one in reading.standing((), True) if one.gang.key == key)
+    return Failing(
+        spec.failures.silent_seconds,
+        next(policies, RepairPolicy.WAIT) if spec.repair.enabled else None,
+        most_away(reading.snapshot.fabric, silent),
+    )
+
+
+def _is_away(reading: InputReading, pod: RunningPod, silent: Mapping[str, float]) -> bool:
+    """Whether the node of a pod is silent, not ready or gone."""
+    fabric = reading.snapshot.fabric
+    node = fabric.nodes.get(pod.node)
+    if node is None:
+        return pod.node not in fabric.refused
+    return not node.ready or pod.node in silent
 
 
 def trouble_of(reading: InputReading, pod: RunningPod, silent: Mapping[str, float]) -> str:
@@ -218,6 +235,7 @@ def explained(
             pod.devices,
             trouble_of(reading, pod, silent),
             _silence(reading, pod, silent),
+            _is_away(reading, pod, silent),
         )
         for pod in running
     )

@@ -44,9 +44,10 @@ def general_silence(
         if is_suspect(one) and name not in answering:
             silent.add(name)
     late, never = silent & heard, silent - heard
-    found = late if _are_most(late, counted & heard) else set()
-    return frozenset(found | never if _are_most(never, counted) else found)
+    found = late if are_most(len(late), len(counted & heard)) else set()
+    return frozenset(found | never if are_most(len(never), len(counted)) else found)
 
 
-def _are_most(some: Set[str], of_all: Set[str]) -> bool:
-    return len(some) > FEW_SILENT_NODES and len(some) / len(of_all) >= GENERAL_SILENCE_SHARE
+def are_most(some: int, of_all: int) -> bool:
+    """Whether so many silent nodes are most of all."""
+    return some > FEW_SILENT_NODES and some / of_all >= GENERAL_SILENCE_SHARE

@@ -48,8 +48,9 @@ RATE_GRAIN_PERMILLE = 10
 class NodeMonitor:
     """The judgements of one term. `died` is set when another node is found dead.
 
-    `on_judged` gets every node that is found dead, is heard again, or is well again. Failures
-    are `kept`.
+    `on_judged` gets every node that is found dead, is heard again, or is well again, `on_general`
+    how many of how many nodes are silent when these are most, and 0 when they are so no longer.
+    Failures are `kept`.
     """
 
     cluster: Cluster
@@ -59,6 +60,7 @@ class NodeMonitor:
     kept: StateLease
     clock: Clock
     on_judged: Callable[[str, Judgement], None]
+    on_general: Callable[[int, int], None]
     died: asyncio.Event = field(default_factory=asyncio.Event)
     judgements: dict[str, Judgement] = field(default_factory=dict)
     failures: FailureRates = field(default_factory=lambda: FailureRates(HOUR_SECONDS))
@@ -207,11 +209,13 @@ class NodeMonitor:
         """The nodes that are silent as most are, which is told when it begins and when it ends."""
         before, answering = self._general, self._probes.answering
         self._general = general_silence(signs, answering, self._heard, self.judgements, now)
+        count = len(self._general)
         if self._general and not before:
-            count = len(self._general)
             self._log.warning("most_nodes_silent", silent=count, nodes=len(signs))
         elif before and not self._general:
             self._log.info("most_nodes_heard_again", nodes=len(signs))
+        if bool(before) is not bool(count):
+            self.on_general(count, len(signs))
         return self._general
 
     def _remember(self, fresh: frozenset[str], fabric: Fabric) -> None:

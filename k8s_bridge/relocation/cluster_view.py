@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from typing import Protocol
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import PODS
@@ -20,6 +22,19 @@ from fourleaf.model.resources import Resources, given_back, minus, total
 from fourleaf.model.validator.facts import facts_of
 from fourleaf.model.validator.member_tally import Placed, stand
 from fourleaf.model.validator.seats import seat_breaches
+
+
+class DeadNodes(Protocol):
+    """Knows which nodes are dead. `died` is set when another one is found so."""
+
+    died: asyncio.Event
+
+    @property
+    def dead(self) -> frozenset[str]:
+        """The nodes of which all that runs there is lost."""
+
+    def silent_for(self, node: str) -> float | None:
+        """Seconds since the last heartbeat of a silent node, None where it is heard."""
 
 
 @dataclass(frozen=True)

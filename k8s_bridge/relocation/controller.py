@@ -12,9 +12,8 @@ from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, Spawn
 from fourleaf.k8s_bridge.ledger.compaction import is_settled
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.relocation.backfill import backfill
-from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView, DeadNodes
 from fourleaf.k8s_bridge.relocation.contention import STUCK_REASONS, crowded_gangs
-from fourleaf.k8s_bridge.relocation.dead_nodes import DeadNodes
 from fourleaf.k8s_bridge.relocation.defragmentation import DefragmentationPlanner
 from fourleaf.k8s_bridge.relocation.evictions.dry_run import EvictionDryRun
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials

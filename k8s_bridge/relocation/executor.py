@@ -19,8 +19,7 @@ from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
 from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
 from fourleaf.k8s_bridge.relocation.ages import PodEnds, RelocationAges
-from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
-from fourleaf.k8s_bridge.relocation.dead_nodes import DeadNodes
+from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView, DeadNodes
 from fourleaf.k8s_bridge.relocation.evictions.failure_time import FailureTimes, is_of_a_job
 from fourleaf.k8s_bridge.relocation.evictions.lost_ends import LostEnds
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials

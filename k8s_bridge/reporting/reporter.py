@@ -29,7 +29,7 @@ from fourleaf.k8s_bridge.reporting.cycle_history import CycleHistory, CycleNote
 from fourleaf.k8s_bridge.reporting.events.bound_gangs import what_was_bound
 from fourleaf.k8s_bridge.reporting.events.fabric_doubts import fabric_doubts, what_is_doubtful
 from fourleaf.k8s_bridge.reporting.events.invalid_objects import config_map, what_of_config
-from fourleaf.k8s_bridge.reporting.events.nodes import what_was_judged
+from fourleaf.k8s_bridge.reporting.events.nodes import what_most_nodes_do, what_was_judged
 from fourleaf.k8s_bridge.reporting.events.relocations import (
     what_does_not_end,
     what_does_not_yield,
@@ -214,6 +214,11 @@ class Reporter:
     def judged(self, node: str, judgement: Judgement) -> None:
         """A node is dead, is heard again, or is well again."""
         self._record(what_was_judged(node, judgement, self._scheduler.cache.objects))
+
+    @guarded
+    def most_silent(self, silent: int, nodes: int) -> None:
+        """Most nodes are silent at once, or are so no longer."""
+        self._record([what_most_nodes_do(silent, nodes, self._config_map())])
 
     @guarded
     def evicted(self, one: Relocation, leaver: Leaver) -> None:
@@ -408,11 +413,16 @@ class Reporter:
         """Those that a term may name before its first cycle: it goes on with relocations."""
         return frozenset(namespace for namespace, _ in self._scheduler.cache.objects.get(PODS, {}))
 
+    def _config_map(self) -> Regarding:
+        """The object that an event about the whole cluster is about."""
+        scheduler = self._scheduler
+        return config_map(
+            scheduler.options.config_namespace, CONFIG_MAP, scheduler.config.state.uid
+        )
+
     def _report_fabric(self, problems: Iterable[Problem]) -> None:
         before, self._doubts = self._doubts, fabric_doubts(problems)
-        namespace = self._scheduler.options.config_namespace
-        about = config_map(namespace, CONFIG_MAP, self._scheduler.config.state.uid)
-        events = what_is_doubtful(before, self._doubts, about)
+        events = what_is_doubtful(before, self._doubts, self._config_map())
         for event in events:
             self._log.warning("fabric", note=event.note)
         self._record(events)

@@ -1,7 +1,7 @@
 """Which parts of a config decide whether a gang can start: an edit of all else asks no gang again.
 
 Ten thousand gangs may stand aside. What only says which place is better, how much time a solve has,
-or whom it may evict, leaves every proof that there is none as it is. An answer of a plan that was
+or which pods it may evict, leaves every proof that there is none as it is. An answer that was
 not proven is no such proof: where there is one, every edit asks again (`SetAside`).
 """
 

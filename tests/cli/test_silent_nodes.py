@@ -19,6 +19,7 @@ from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES, Kind
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, actors
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
 from fourleaf.k8s_bridge.election.lease import lease_body
+from fourleaf.model.readers.objects.annotations import REPAIR_POLICY
 from tests.cli.conftest import Run
 
 KUBELETS = "kube-node-lease"
@@ -41,17 +42,20 @@ def test_who_is_silent(renewed: dict[str, float], silent: dict[str, float]) -> N
     assert silences(renewed) == silent
 
 
-async def cluster(leads: bool = True) -> MemoryCluster:
-    """A gang of two on the first two of four nodes, of which the first was heard 27 s ago."""
+async def cluster(leads: bool = True, silent: int = 1, policy: str = "move") -> MemoryCluster:
+    """A gang of two on the first two of four nodes; `silent` of these were heard 27 s ago."""
     made = MemoryCluster()
     await actors.add_nodes(made, actors.nodes(1, 2, 2))
-    pods = await actors.submit(made, "ml", actors.gang("pair", 2))
+    bodies = actors.gang("pair", 2)
+    for body in bodies:
+        body["metadata"]["annotations"][REPAIR_POLICY] = policy
+    pods = await actors.submit(made, "ml", bodies)
     now = time.time()
     for index, body in enumerate(actors.nodes(1, 2, 2)):
         name = body["metadata"]["name"]
         if index < len(pods):
             await made.bind(Binding(pods[index], name))
-        at = datetime.fromtimestamp(now - (27.4 if index == 0 else 3.0), UTC).isoformat()
+        at = datetime.fromtimestamp(now - (27.4 if index < silent else 3.0), UTC).isoformat()
         lease = {"metadata": {"name": name}, "spec": {"renewTime": at}}
         await made.create(LEASES, KUBELETS, lease)
     if leads:
@@ -77,17 +81,55 @@ def test_a_member_on_a_silent_node(monkeypatch: pytest.MonkeyPatch, run: Run) ->
     assert told.exit_code == 0, told.output
     lines = told.stdout.splitlines()
     assert lines[0] == "ml/pair  runs as far as is known: 2 pods on leaf-0-0"
-    assert "  its node sends no heartbeats: pair-0 on n-0-0-0 for 24 s" in lines
+    assert "  its node sends no heartbeats: pair-0 on n-0-0-0 for 25 s" in lines
     assert " ".join(told.stdout.split()).endswith(
-        "a node is dead after 20 s if its host does not answer the scheduler either, unless most "
-        "nodes are silent at once; then its "
-        "gangs are repaired"
+        "a node is dead after 20 s if its host does not answer the scheduler either, or once the "
+        "API has it for not ready; then its lost pods go elsewhere, and others move with them "
+        "where need be"
     )
     document = json.loads(run("why", "pair", "-o", "json").stdout)
-    assert [one["silentSeconds"] for one in document["pods"]] == [24, None]
+    assert [one["silentSeconds"] for one in document["pods"]] == [25, None]
     assert json.loads(run("status", "-o", "json").stdout)["gangs"]["onSilentNodes"] == ["ml/pair"]
     line = "pods on nodes that send no heartbeats: ml/pair; see `fourleaf why`"
     assert line in run("status").stdout
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        ("wait", "then the gang waits for it: its repair-policy is wait"),
+        ("patch", "then its lost pods go elsewhere"),
+        ("restart", "then what is left of the gang starts over in the queue"),
+    ],
+)
+def test_what_comes_is_what_the_gang_wants(
+    monkeypatch: pytest.MonkeyPatch, run: Run, policy: str, words: str
+) -> None:
+    """By its own repair policy, not by what is usual."""
+    reached(monkeypatch, asyncio.run(cluster(policy=policy)))
+    assert " ".join(run("why", "pair").stdout.split()).endswith(words)
+
+
+def test_where_most_nodes_are_silent(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+    """No kubelet says how late it is, but the leader does; none is dead for that, as both say."""
+    reached(monkeypatch, asyncio.run(cluster(silent=3)))
+    told = " ".join(run("why", "pair").stdout.split())
+    assert told.startswith("ml/pair runs as far as is known: 2 pods on leaf-0-0")
+    assert "its node sends no heartbeats: pair-0 on n-0-0-0 for 25 s" in told
+    assert "3 of 4 nodes are silent or not ready: while these are most, none is dead" in told
+    nodes = json.loads(run("status", "-o", "json").stdout)["nodes"]
+    assert (nodes["away"], nodes["mostAway"]) == (3, True)
+    assert "3 are silent or not ready: while these are most, none is taken for dead" in " ".join(
+        run("status").stdout.split()
+    )
+
+
+def test_two_of_four_are_not_most(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+    """Two nodes may fail together: those are dead like any other."""
+    reached(monkeypatch, asyncio.run(cluster(silent=2)))
+    assert "while these are most" not in run("why", "pair").stdout
+    nodes = json.loads(run("status", "-o", "json").stdout)["nodes"]
+    assert (nodes["away"], nodes["mostAway"]) == (2, False)
 
 
 def test_where_no_scheduler_leads(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
@@ -121,6 +163,7 @@ def test_a_node_that_the_api_has_given_up(monkeypatch: pytest.MonkeyPatch, run: 
     asyncio.run(made.patch(NODES, Target("", "n-0-0-0"), down, "status"))
     reached(monkeypatch, made)
     told = run("why", "pair").stdout
+    assert told.startswith("ml/pair  runs as far as is known: 2 pods on leaf-0-0\n")
     assert "its node is not ready: pair-0 on n-0-0-0\n" in told
     assert "heartbeats" not in told
     assert json.loads(run("status", "-o", "json").stdout)["gangs"]["onSilentNodes"] == []

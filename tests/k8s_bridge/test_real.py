@@ -238,7 +238,14 @@ async def test_a_node_that_the_cache_lacks_is_asked_for(
     cache.take_all(PODS, await scheduler.list(PODS))
     kept = StateLease(scheduler, "kube-system", FAILURES_LEASE, clock)
     monitor = NodeMonitor(
-        scheduler, cache, Heartbeats(), NoProber(), kept, clock, lambda *one: told.append(one)
+        scheduler,
+        cache,
+        Heartbeats(),
+        NoProber(),
+        kept,
+        clock,
+        lambda *one: told.append(one),
+        lambda *_: None,
     )
     await monitor.look()
     await clock.advance(GONE_SECONDS)

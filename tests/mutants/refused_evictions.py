@@ -102,8 +102,8 @@ REFUSED_EVICTIONS = (
         "evictions end with their relocation",
         "a pod that waits for its slot is evicted for a gang that is gone",
         "k8s_bridge/relocation/executor.py",
-        "                if self.store.holds(one):\n",
-        "                if True:\n",
+        "                if self.store.holds(one) and not is_back:\n",
+        "                if not is_back:\n",
         f"{REFUSED}::test_evictions_that_wait_for_their_slot_end_with_their_relocation",
     ),
     Mutant(

@@ -18,6 +18,18 @@ _CAUSES = {
 }
 
 
+def what_most_nodes_do(silent: int, nodes: int, config_map: Regarding) -> Event:
+    """An event on the config: most nodes are silent, or, where `silent` is 0, are so no longer."""
+    if not silent:
+        note = "Most nodes are heard again; a node that is silent may be taken for dead"
+        return Event(config_map, "MostNodesHeard", note, _ACTION)
+    note = (
+        f"At least {silent} of {nodes} nodes are silent at once, so none is dead for its silence. "
+        "To unblock: bring the network back; delete the Node objects of nodes that are surely off"
+    )
+    return Event(config_map, "MostNodesSilent", note, _ACTION, warning=True)
+
+
 def what_was_judged(node: str, judgement: Judgement, objects: Objects) -> list[Event]:
     """An event about a node that is there; about one that is gone it would not be read."""
     body = objects.get(NODES, {}).get(("", node))

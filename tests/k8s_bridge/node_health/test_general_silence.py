@@ -58,6 +58,10 @@ async def test_one_node_that_is_left_makes_no_other_dead(bench: Bench, is_given_
     await given_up(bench, cut_off, "True")
     await bench.clock.advance(60)
     assert await lost_members(bench, before) == 0
+    (silent,) = await bench.events("MostNodesSilent")
+    assert silent["regarding"]["kind"] == "ConfigMap"
+    assert silent["note"].startswith("At least 5 of 8 nodes are silent at once, so none is dead")
+    assert len(await bench.events("MostNodesHeard")) == 1
 
 
 async def test_half_of_the_nodes_may_die_at_once(bench: Bench) -> None:
