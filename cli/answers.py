@@ -31,6 +31,7 @@ class RunningMember:
     `trouble` says why it may not run there, or not for long: `its node is not ready`. `silent`:
     seconds for which the kubelet of its node has been silent, where that is all that is known.
     `away`: it is unknown whether it runs, as its node is silent, not ready or gone.
+    `ends`: it is to end, and may have been replaced already.
     """
 
     pod: str
@@ -40,6 +41,7 @@ class RunningMember:
     trouble: str = ""
     silent: float | None = None
     away: bool = False
+    ends: bool = False
 
 
 @dataclass(frozen=True, slots=True)

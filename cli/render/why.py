@@ -16,7 +16,7 @@ from fourleaf.cli.render.proof import proven
 from fourleaf.cli.render.queue import age
 from fourleaf.cli.render.waiting import waiting_lines
 from fourleaf.cli.render.where import Where
-from fourleaf.model.reasons.text import listed
+from fourleaf.model.reasons.text import counted, listed
 from fourleaf.model.running_gang import RepairPolicy
 from fourleaf.model.snapshot import Snapshot
 
@@ -42,11 +42,16 @@ def why_lines(
     """Where the gang stands, and what planning it now comes to."""
     where = Where(snapshot.fabric, glyphs)
     if answer.standing:
-        leaves = where.leaves(one.node for one in answer.standing)
-        pods = f"{len(answer.standing)} pod" + ("" if len(answer.standing) == 1 else "s")
-        away = any(one.away for one in answer.standing)
+        stays = [one for one in answer.standing if not one.ends]
+        away = any(one.away for one in stays)
         runs, style = ("runs as far as is known", "yellow") if away else ("runs", "green")
-        yield _head(answer, f"{runs}: {pods} on {leaves}", style)
+        if not stays:
+            runs, style = "ends", "yellow"
+        leaves = where.leaves(one.node for one in stays or answer.standing)
+        pods = counted(len(stays or answer.standing), "pod")
+        ending = len(answer.standing) - len(stays)
+        beside = f", and {counted(ending, 'pod')} to end" if stays and ending else ""
+        yield _head(answer, f"{runs}: {pods} on {leaves}{beside}", style)
         yield indented(_table(answer.standing))
         yield from map(indented, _troubles(answer.standing))
         if away and answer.failing and not answer.stays:

@@ -202,10 +202,14 @@ def trouble_of(reading: InputReading, pod: RunningPod, silent: Mapping[str, floa
         said.append("its node is cordoned")
     if _silence(reading, pod, silent) is not None:
         said.append(SILENT)
-    metadata = reading.pods.get((pod.namespace, pod.name), {}).get("metadata", {})
-    if metadata.get("deletionTimestamp") is not None:
+    if _ends(reading, pod):
         said.append("it is ending")
     return " and ".join(said)
+
+
+def _ends(reading: InputReading, pod: RunningPod) -> bool:
+    metadata = reading.pods.get((pod.namespace, pod.name), {}).get("metadata", {})
+    return metadata.get("deletionTimestamp") is not None
 
 
 def _silence(reading: InputReading, pod: RunningPod, silent: Mapping[str, float]) -> float | None:
@@ -236,6 +240,7 @@ def explained(
             trouble_of(reading, pod, silent),
             _silence(reading, pod, silent),
             _is_away(reading, pod, silent),
+            _ends(reading, pod),
         )
         for pod in running
     )

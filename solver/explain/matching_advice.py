@@ -16,8 +16,8 @@ from fourleaf.solver.instance.fabric_index import FabricIndex
 _FEATURES = {(label_of(one), HAS_IT): f"the node feature {one}" for one in FEATURES}
 """Conditions of a selector that an annotation makes -> what the annotation asks for."""
 _BY_CLASS = (
-    "no node announces it, and what a DeviceClass gives by that name (extendedResourceName) is not "
-    "looked at, so ask for that by a ResourceClaim"
+    "what a DeviceClass gives by that name (extendedResourceName) is to be asked for by a "
+    "ResourceClaim"
 )
 MOST_NAMED = 3
 GIB = 1 << 30
@@ -172,17 +172,26 @@ def smaller_step(
 ) -> str:
     """The one amount of the request that enough nodes would hold if it were less; "" if none.
 
-    An extended resource that none of all `nodes` announces may be one that a DeviceClass gives.
+    Extended resources that none of all `nodes` announces are named first, all of them. Each may be
+    one that a DeviceClass gives.
     """
+    absent = [
+        name
+        for name, _ in request.extra
+        if is_extended(name) and not any(offer(node.allocatable, name) for node in nodes)
+    ]
+    if absent:
+        rest = replace(request, extra=tuple(e for e in request.extra if e[0] not in absent))
+        if sum(fits(node.allocatable, rest) for node in gained) < missing:
+            return ""
+        plugin = "device plugin" if len(absent) == 1 else "device plugins"
+        return f"run the {plugin} of {named(absent)}, which no node announces; {_BY_CLASS}"
     for name in ("gpus", "cpu", "memory", *(key for key, _ in request.extra)):
         rest = without(request, name)
         offers = [offer(node.allocatable, name) for node in gained if fits(node.allocatable, rest)]
         offers = sorted(offers, reverse=True)
         if len(offers) >= missing:
-            step = f"ask for {_amount(name, offers[missing - 1])} per pod"
-            if is_extended(name) and not any(offer(node.allocatable, name) for node in nodes):
-                return f"{step}: {_BY_CLASS}"
-            return step
+            return f"ask for {_amount(name, offers[missing - 1])} per pod"
     return ""
 
 

@@ -204,6 +204,8 @@ def test_a_gang_that_runs_on_a_node_that_is_lost() -> None:
     found = read([source(*nodes, *bodies)], strict=False, expand=False)
     answer = explained(found, GangKey("ml", "g"), None)
     shown = text(why_lines(answer, found.snapshot, 0.0, UNICODE))
+    assert shown.startswith("ml/g  runs as far as is known: 3 pods on ")
+    assert shown.splitlines()[0].endswith(", and 1 pod to end")
     assert shown.rstrip().endswith(
         "  its node is not ready: g-0 on n1\n"
         "  its node is not ready and it is ending: g-1 on n1\n"

@@ -152,6 +152,12 @@ def test_a_spine_is_named_where_no_leaf_is_enough() -> None:
     assert starts(replace(world, config=opened))
 
 
+BY_CLASS = (
+    "what a DeviceClass gives by that name (extendedResourceName) is to be asked for by a "
+    "ResourceClaim"
+)
+
+
 @pytest.mark.parametrize(
     ("request_", "step"),
     [
@@ -159,8 +165,15 @@ def test_a_spine_is_named_where_no_leaf_is_enough() -> None:
         (Resources(memory=20 * GIB), "ask for at most 10Gi of memory per pod"),
         (
             Resources(extra=(("rdma/hca", 2),)),
-            "ask for no rdma/hca per pod: no node announces it, and what a DeviceClass gives by "
-            "that name (extendedResourceName) is not looked at, so ask for that by a ResourceClaim",
+            f"run the device plugin of rdma/hca, which no node announces; {BY_CLASS}",
+        ),
+        (
+            Resources(extra=(("rdma/hca", 2), ("rdma/nic", 1))),
+            f"run the device plugins of rdma/hca and rdma/nic, which no node announces; {BY_CLASS}",
+        ),
+        (
+            Resources(gpus=9, extra=(("rdma/hca", 2),)),
+            "add nodes for 1 more pod that meet what it asks for",
         ),
         (Resources(extra=(("hostport/TCP/80", 2),)), "ask for at most 1 hostport/TCP/80 per pod"),
         (Resources(gpus=9, cpu=20_000), "add nodes for 1 more pod that meet what it asks for"),
