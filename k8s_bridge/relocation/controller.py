@@ -179,6 +179,7 @@ class RelocationController:
         if is_of_use and last and now >= self._next_look and not is_outdated:
             self._next_look = now + CONTENTION_CHECK_SECONDS
             await self.preemption.end_needless(self._view())
+            await self.reservation.end_unwanted()
             if self._crowded:
                 view = self._view()
                 self.overstays.look(view)

@@ -98,6 +98,13 @@ class ReservationPlanner:
         elif await self.store.put(one):
             self._room.begun(gang.key.namespace, config.after_seconds)
 
+    async def end_unwanted(self) -> None:
+        """Keep no place any longer where the config wants none. Raises `Fenced`."""
+        if self.cache.config.spec.backfill.enabled:
+            return
+        for one in [one for one in self.store if one.purpose is Purpose.RESERVATION]:
+            await self.end(one, "backfill.enabled is false")
+
     async def _look(self, gang: Gang, view: ClusterView) -> Relocation | None:
         """What would keep a place for `gang`, None where there is none."""
         standing = tuple(self.cache.standing(view.dead, everyone=True))

@@ -94,6 +94,23 @@ async def test_a_big_gang_under_a_stream_of_small_ones_has_its_turn(bench: Bench
     assert bench.clock.monotonic() - came > AFTER
 
 
+async def test_no_place_is_kept_any_longer_once_the_config_wants_none(bench: Bench) -> None:
+    """Others have the room of the one that was kept within seconds of the edit."""
+    await bench.submit("half", 4)
+    await bench.submit("big", 8)
+    await bench.clock.advance(AFTER + 5)
+    assert await bench.reservations() == [f"{TEAM}/big"]
+    await bench.submit("small", 1, 1)
+    await bench.clock.advance(5)
+    assert not await bench.places("small")
+    text = CONFIG.replace("backfill: {", "backfill: {enabled: false, ")
+    data = {"data": {"config.yaml": text}}
+    await bench.cluster.patch(CONFIG_MAPS, Target("kube-system", CONFIG_MAP), data)
+    await bench.clock.advance(5)
+    assert await bench.reservations() == []
+    assert len(await bench.places("small")) == 1
+
+
 async def test_who_ends_in_time_may_use_the_room_meanwhile(bench: Bench) -> None:
     """Half of the place is free for a minute more: 10 s of work fits in there, 100 s wait."""
     await bench.submit("half", 4, expected_duration="90s")
