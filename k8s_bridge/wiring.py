@@ -179,7 +179,7 @@ class Wiring:
                 cluster,
                 cache,
                 ledger,
-                RelocationStore(records, ledger, epoch, clock),
+                RelocationStore(records, ledger, epoch, clock, tasks.create_task),
                 nodes,
                 self.planner,
                 clock,

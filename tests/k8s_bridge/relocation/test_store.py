@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -66,7 +67,7 @@ class World:
         ledger.put_page(await records.write_page(Page("leaf", 0, ("n",), (), epoch, version)))
         if answers is not None:
             answers.error, answers.written = error, []
-        return RelocationStore(records, ledger, epoch, InstantClock())
+        return RelocationStore(records, ledger, epoch, InstantClock(), asyncio.ensure_future)
 
     async def epochs(self) -> list[int]:
         """Those of all relocations."""
@@ -165,7 +166,8 @@ async def test_what_cannot_be_deleted_is_tried_every_half_minute(world: World) -
     """However often it was refused: places that nobody needs are free soon after it may go."""
     store, api, clock = await world.store(1), NoDeletes(), InstantClock()
     cluster = world.cluster.client("leader-1", api)
-    mine = RelocationStore(Records(cluster, SYSTEM, "leader-1", clock), store.ledger, 1, clock)
+    records = Records(cluster, SYSTEM, "leader-1", clock)
+    mine = RelocationStore(records, store.ledger, 1, clock, asyncio.ensure_future)
     assert await mine.put(relocation(FIRST))
     for _ in range(20):
         assert not await mine.drop(FIRST)
