@@ -169,6 +169,9 @@ class Executor:
         return [self.trials.spawn(self._end(one, why))]
 
     async def _end(self, one: Relocation, why: str) -> None:
+        if not self.store.is_written(one.gang):
+            # Its places are free from now on, whenever the API answers.
+            self.cache.changed.set()
         try:
             if not await self.store.drop(one.gang):
                 return
@@ -238,9 +241,8 @@ class Executor:
         return next((f"node {node} takes no new pods" for node in closed), "")
 
     def _may_evict(self, one: Relocation) -> bool:
-        """Whether its record stands for sure, and is not about to be deleted."""
-        is_ending = one.gang in self._ending
-        return not is_ending and one.gang not in self._telling and self.store.may_evict(one)
+        """Whether its record stands for sure, and the API is not being asked about its pods."""
+        return one.gang not in self._telling and self.store.may_evict(one)
 
     def _begun_to_tell(
         self, one: Relocation, due: Sequence[Leaver], view: ClusterView
@@ -277,7 +279,7 @@ class Executor:
         try:
             async with self.trials.turns.turn(leaver.pod.namespace):
                 # While it waited, its relocation may have ended, as its node was heard again.
-                if one.gang not in self._ending and self.store.may_evict(one):
+                if self.store.may_evict(one):
                     await self._send(one, leaver)
         finally:
             self._asked_for(leaver).is_sent = False

@@ -309,11 +309,11 @@ class RelocationStore:
         One of an earlier epoch came late, by a request of a leader that is none any more.
         """
         found = await self._read(gang)
-        if found is not None and found.epoch == self.epoch:
-            self._open[gang] = found
-            return
         self._open.pop(gang, None)
         if found is None:
+            return
+        if found.epoch == self.epoch:
+            self._open[gang] = found
             return
         name = relocation_name(gang)
         try:

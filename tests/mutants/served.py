@@ -29,8 +29,8 @@ SERVED = (
         "seats are looked at before somebody goes",
         "a pod is evicted for a place on a node that was cordoned a while ago",
         "k8s_bridge/relocation/executor.py",
-        "                closed = await self._closed_seat(one, due, view)\n",
-        '                closed = ""\n',
+        "            closed = await self._closed_seat(one, due, view)\n",
+        '            closed = ""\n',
         f"{PREEMPTION}::test_nobody_goes_for_a_seat_that_has_been_closed",
     ),
     Mutant(

@@ -12,6 +12,7 @@ from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Conflict
 from fourleaf.k8s_bridge.cluster.kinds import LEASES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.epoch import Fenced
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.names import page_name
@@ -102,6 +103,15 @@ async def test_a_page_made_behind_a_successors_back_says_nothing_of_it(world: Wo
         old.ledger.put_page(page)
         with pytest.raises(Ambiguous if page is fresh else Fenced):
             await old.check_lead()
+
+
+async def test_pages_that_are_all_gone_say_nothing(world: World) -> None:
+    """Whoever has deleted them may lead."""
+    old = await world.store(1)
+    for page in old.ledger.pages:
+        await world.cluster.delete(LEASES, Target(SYSTEM, page_name(page.leaf, page.part)))
+    with pytest.raises(Ambiguous, match="gone"):
+        await old.check_lead()
 
 
 async def test_a_sweep_deletes_what_came_late(world: World) -> None:
