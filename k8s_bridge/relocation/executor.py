@@ -169,9 +169,6 @@ class Executor:
         return [self.trials.spawn(self._end(one, why))]
 
     async def _end(self, one: Relocation, why: str) -> None:
-        if not self.store.is_written(one.gang):
-            # Its places are free from now on, whenever the API answers.
-            self.cache.changed.set()
         try:
             if not await self.store.drop(one.gang):
                 return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import structlog
@@ -51,6 +51,7 @@ class RelocationStore:
     `ledger` is that of the same term; `spawn` starts what ends with it. One that is being written
     for the first time keeps its places already, so that nothing else is planned there; whoever
     leads next may find it or not. No pod goes for one while a request about it is unanswered.
+    `freed` is called where places are kept no longer because it could not be written.
     """
 
     records: Records
@@ -58,6 +59,7 @@ class RelocationStore:
     epoch: int
     clock: Clock
     spawn: Spawn
+    freed: Callable[[], None]
     _open: dict[GangKey, Relocation] = field(default_factory=dict)
     _turns: KeyedLocks = field(default_factory=KeyedLocks)
     """One for each gang: no two requests about its Lease are under way at once."""
@@ -135,7 +137,7 @@ class RelocationStore:
             except (ClusterError, BadRecord) as error:
                 held.remove(one)
                 if self._open.get(one.gang) is one and not one.version:
-                    del self._open[one.gang]
+                    self._let_go(one.gang)
                 self._log.warning("relocation_not_written", lease=name, why=str(error))
 
     async def _a_while(self, tasks: Sequence[asyncio.Task[None]]) -> None:
@@ -171,12 +173,16 @@ class RelocationStore:
         if one is None or not self._may_delete(gang):
             return False
         if not one.version:
-            del self._open[gang]
+            self._let_go(gang)
         async with self._turns.of([str(gang)]):
             now = self._open.get(gang)
             if now is None:
                 return not one.version
             return now.opened == one.opened and await self._delete(now)
+
+    def _let_go(self, gang: GangKey) -> None:
+        if self._open.pop(gang, None) is not None:
+            self.freed()
 
     async def _delete(self, one: Relocation) -> bool:
         """Delete a relocation, whose turn it is; whether it has ended."""
@@ -309,11 +315,11 @@ class RelocationStore:
         One of an earlier epoch came late, by a request of a leader that is none any more.
         """
         found = await self._read(gang)
-        self._open.pop(gang, None)
-        if found is None:
-            return
-        if found.epoch == self.epoch:
+        if found is not None and found.epoch == self.epoch:
             self._open[gang] = found
+            return
+        self._let_go(gang)
+        if found is None:
             return
         name = relocation_name(gang)
         try:

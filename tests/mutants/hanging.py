@@ -117,7 +117,7 @@ HANGING = (
         "places of what is never written",
         "room stays idle for as long as the API does not answer about one record",
         "k8s_bridge/relocation/store.py",
-        "        if not one.version:\n            del self._open[gang]\n",
+        "        if not one.version:\n            self._let_go(gang)\n",
         "",
         f"{RELOCATIONS}::test_places_are_kept_while_the_record_is_on_its_way",
     ),

@@ -94,8 +94,8 @@ SERVED = (
         "late requests of an old leader",
         "a relocation that its leader wrote too late counts as the new one's",
         "k8s_bridge/relocation/store.py",
-        "        if found.epoch == self.epoch:",
-        "        if found.epoch >= 0:",
+        "        if found is not None and found.epoch == self.epoch:",
+        "        if found is not None:",
         f"{STORE}::test_a_sweep_deletes_what_came_late",
     ),
     Mutant(

@@ -90,7 +90,13 @@ class TermLeader(Leader):
         planner = SmallPlanner(self.story)
         self.api_backoff = ApiBackoff(self.clock)
         self.store = RelocationStore(
-            self.records, self.ledger, self.epoch, self.clock, self._start, _log=QUIET
+            self.records,
+            self.ledger,
+            self.epoch,
+            self.clock,
+            self._start,
+            self.view.changed.set,
+            _log=QUIET,
         )
         self.nodes = Nodes(self._dead)
         self.relocating = RelocationController(

@@ -32,6 +32,11 @@ def relocation(gang: GangKey) -> Relocation:
     return Relocation(gang, Purpose.REPAIR, (), ())
 
 
+def stored(records: Records, ledger: Ledger, epoch: int, clock: InstantClock) -> RelocationStore:
+    """A store whose writes run beside the test."""
+    return RelocationStore(records, ledger, epoch, clock, asyncio.ensure_future, lambda: None)
+
+
 class Answers:
     """Fails the first update with `error`, and says what was written."""
 
@@ -68,7 +73,7 @@ class World:
         ledger.put_page(await records.write_page(Page("leaf", 0, ("n",), (), epoch, version)))
         if answers is not None:
             answers.error, answers.written = error, []
-        return RelocationStore(records, ledger, epoch, InstantClock(), asyncio.ensure_future)
+        return stored(records, ledger, epoch, InstantClock())
 
     async def epochs(self) -> list[int]:
         """Those of all relocations."""
@@ -177,7 +182,7 @@ async def test_what_cannot_be_deleted_is_tried_every_half_minute(world: World) -
     store, api, clock = await world.store(1), NoDeletes(), InstantClock()
     cluster = world.cluster.client("leader-1", api)
     records = Records(cluster, SYSTEM, "leader-1", clock)
-    mine = RelocationStore(records, store.ledger, 1, clock, asyncio.ensure_future)
+    mine = stored(records, store.ledger, 1, clock)
     assert await mine.put(relocation(FIRST))
     for _ in range(20):
         assert not await mine.drop(FIRST)
