@@ -49,8 +49,8 @@ class RelocationStore:
     """One relocation a gang. What writes raises `Fenced` where another leads by now.
 
     `ledger` is that of the same term; `spawn` starts what ends with it. One that is being written
-    for the first time keeps its places already, so that nothing else is planned there; whoever
-    leads next may find it or not. No pod goes for one while a request about it is unanswered.
+    for the first time keeps its places already, so that nothing else is planned there; the
+    next leader may find it or not. No pod goes for one while a request about it is unanswered.
     `freed` is called where places are kept no longer because it could not be written.
     """
 
