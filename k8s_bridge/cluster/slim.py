@@ -31,6 +31,7 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     VOLUME_CLAIMS,
     Kind,
 )
+from fourleaf.k8s_bridge.cluster.pod_limit import cut_parts
 from fourleaf.k8s_bridge.cluster.protocol import Body, WatchEvent
 from fourleaf.k8s_bridge.cluster.shared_parts import SharedParts
 from fourleaf.model.devices.visibility import ENTRY, is_told
@@ -173,6 +174,7 @@ def trimmed(kind: Kind, body: Body) -> Body:
         _share_spec(body.get("spec"))
         _drop_settled(body.get("spec"), body.get("status"))
         _share_conditions(body.get("status"))
+        cut_parts(body)
     elif kind == NODES:
         _trim_metadata(metadata)
         status = body.get("status")
@@ -253,10 +255,12 @@ def _with_little_of_a_disk(volume: Any) -> Any:
     """`volume` with what says which disk it is, where it is one, and whether it is written to."""
     if not isinstance(volume, dict):
         return volume
-    return {
+    kept = {
         key: _some(value, (*INLINE_DISKS[key], "readOnly")) if key in INLINE_DISKS else value
         for key, value in volume.items()
     }
+    # The claim that is made of a template has all that the template says.
+    return kept | {"ephemeral": {"volumeClaimTemplate": {}}} if kept.get("ephemeral") else kept
 
 
 def _with_little_env(container: Any) -> Any:

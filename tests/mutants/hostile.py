@@ -8,6 +8,7 @@ PROTOCOL = "k8s_bridge/runtime/http/bounded_protocol.py"
 PAGES = "tests/k8s_bridge/runtime/http/test_pages.py"
 MAPS = "tests/model/readers/pods/test_device_map.py"
 ALLOWANCE = "tests/model/readers/live/test_read_allowance.py"
+POD_LIMIT = "tests/k8s_bridge/cluster/test_pod_limit.py"
 WORDS = "tests/k8s_bridge/test_words_of_tenants.py"
 
 HOSTILE = (
@@ -50,6 +51,30 @@ HOSTILE = (
         " and namespace not in self._served:\n",
         ":\n",
         f"{ALLOWANCE}::test_a_gang_that_changes_all_the_time_keeps_no_owner_from_being_read",
+    ),
+    Mutant(
+        "entries of one pod: kept parts",
+        "150 pods of a megabyte each end both replicas again and again",
+        "k8s_bridge/cluster/slim.py",
+        "        cut_parts(body)\n",
+        "        pass\n",
+        f"{POD_LIMIT}::test_of_very_many_entries_few_are_kept_and_the_pod_is_held",
+    ),
+    Mutant(
+        "entries of one pod: told",
+        "a pod of which parts were cut is placed without them",
+        "model/readers/pods/pods.py",
+        "    refuse_cut(manifest, spec)\n",
+        "",
+        f"{POD_LIMIT}::test_a_pod_of_very_many_labels_is_held",
+    ),
+    Mutant(
+        "entries of one pod: what it holds goes first",
+        "a pod with very many names of amounts takes GPUs that count as free",
+        "k8s_bridge/cluster/pod_limit.py",
+        "sorted(value, key=lambda name: name not in _FIRST and not name.startswith(PREFIX))",
+        "sorted(value)",
+        f"{POD_LIMIT}::test_what_a_pod_holds_counts_however_much_else_it_says",
     ),
     Mutant(
         "conditions and events of one line",

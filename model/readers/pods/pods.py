@@ -24,6 +24,7 @@ from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.objects.resizes import as_resized
 from fourleaf.model.readers.objects.timestamps import created_at
 from fourleaf.model.readers.pods.attached_volumes import AttachedVolume
+from fourleaf.model.readers.pods.kept_parts import refuse_cut
 from fourleaf.model.readers.pods.node_constraints import (
     NodeWants,
     both,
@@ -277,6 +278,7 @@ def read_pod(manifest: Manifest, name: str, owners: Owners, chain: Chain | None 
     metadata = manifest.mapping(get("metadata"), "metadata")
     spec = manifest.mapping(get("spec"), "spec")
     status = manifest.mapping(get("status"), "status")
+    refuse_cut(manifest, spec)
     labels = manifest.strings(metadata.get("labels"), "metadata.labels")
     annotations = manifest.strings(metadata.get("annotations"), "metadata.annotations")
     if chain is None:

@@ -1,0 +1,141 @@
+"""However much one pod says, a replica keeps little of it, counts what it holds, and tells."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import orjson
+import pytest
+
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.slim import object_of
+from fourleaf.model.devices.held_devices import DEVICES
+from fourleaf.model.readers import InputReading, Source, read
+from fourleaf.model.readers.pods.kept_parts import CUT
+from fourleaf.model.reasons.kinds import ReasonKind
+from tests.k8s_bridge.cluster.test_slim import entries
+from tests.model.readers import made
+
+Body = dict[str, Any]
+
+MOST_KEPT = 15_000
+"""Entries of the largest pod, of 1.4 MB: some 0.4 MB of memory."""
+
+
+def slim(body: Body) -> Body:
+    """Take a pod as a list of the API server has it."""
+    return object_of(PODS, orjson.dumps(body))
+
+
+def reading_of(*pods: Body) -> InputReading:
+    """Read slim pods beside a node."""
+    items = [made.node("n1"), *({"apiVersion": "v1", "kind": "Pod", **one} for one in pods)]
+    return read([Source("in.json", orjson.dumps(items))], strict=False)
+
+
+def amounts(number: int) -> Body:
+    """Make amounts of resources that no node has, whose names come before all others."""
+    return {f"a.x/{i}": "1" for i in range(number)}
+
+
+def containers(number: int, **fields: Any) -> list[Body]:
+    """Make containers that are alike but for their names."""
+    return [{"name": f"c{i}", **fields} for i in range(number)]
+
+
+PORTS = [{"containerPort": i + 1, "hostPort": i + 1} for i in range(30_000)]
+MUCH: dict[str, Body] = {
+    "spec.containers": {"containers": containers(25_000, resources={"requests": {"cpu": "1m"}})},
+    "spec.containers of ports": {"containers": containers(1, ports=PORTS)},
+    "spec.containers of amounts": {
+        "containers": containers(1, resources={"requests": amounts(60_000)})
+    },
+    "spec.initContainers": {"initContainers": containers(25_000)},
+    "spec.overhead": {"overhead": amounts(60_000)},
+    "spec.resources": {"resources": {"limits": amounts(60_000)}},
+    "spec.resourceClaims": {"resourceClaims": containers(22_000)},
+    "spec.volumes": {
+        "volumes": [
+            {"name": f"v{i}", "persistentVolumeClaim": {"claimName": f"c{i}"}}
+            for i in range(18_000)
+        ]
+    },
+    "spec.nodeSelector": {"nodeSelector": {f"k{i}": "" for i in range(6_000)}},
+    "spec.tolerations": {"tolerations": [{"operator": "Exists"} for _ in range(2_500)]},
+}
+
+
+@pytest.mark.parametrize("standing", [False, True], ids=["waits", "stands"])
+@pytest.mark.parametrize("field", MUCH)
+def test_of_very_many_entries_few_are_kept_and_the_pod_is_held(field: str, standing: bool) -> None:
+    """Tens of thousands of entries; a pod that stands is not held, but is among the problems."""
+    where = {"nodeName": "n1"} if standing else {}
+    kept = slim(made.pod("p", **MUCH[field] | where))
+    assert entries(kept) <= MOST_KEPT
+    found = reading_of(kept)
+    told = [one for one in found.problems if "more entries than are read" in one.message]
+    assert {(one.object, one.field) for one in told} == {("Pod ml/p", field.split(maxsplit=1)[0])}
+    if not standing:
+        (gang,) = found.snapshot.gangs
+        assert gang.hold is not None
+        assert gang.hold.kind is ReasonKind.INVALID
+
+
+@pytest.mark.parametrize("field", ["labels", "annotations"])
+def test_a_pod_of_very_many_labels_is_held(field: str) -> None:
+    """Its gang may be named by what is not kept."""
+    body = made.pod("p", **{field: {f"k{i}": "" for i in range(20_000)}})
+    kept = slim(body)
+    assert len(kept["metadata"][field]) <= 500
+    (gang,) = reading_of(kept).snapshot.gangs
+    assert gang.hold is not None
+    assert f"metadata.{field}" in gang.hold.detail
+
+
+def test_what_decides_nothing_is_cut_without_a_word() -> None:
+    """Of 60,000 gates one holds the pod; its controller is among the owners, wherever it stood."""
+    owner = {"apiVersion": "v1", "kind": "X", "name": "x", "uid": "u"}
+    body = made.pod("p", schedulingGates=containers(60_000), schedulerName="nobody")
+    body["metadata"]["ownerReferences"] = [*[owner] * 20_000, owner | {"controller": True}]
+    body["metadata"]["finalizers"] = [f"example.com/{i}" for i in range(100_000)]
+    kept = slim(copy.deepcopy(body))
+    assert kept["spec"]["schedulingGates"] == [{"name": "c0"}]
+    assert kept["metadata"]["ownerReferences"] == [owner | {"controller": True}, *[owner] * 15]
+    assert kept["metadata"]["finalizers"] == body["metadata"]["finalizers"][:16]
+    assert CUT not in kept["spec"]
+
+
+def test_what_a_pod_holds_counts_however_much_else_it_says() -> None:
+    """Its GPUs, its CPU and its devices, behind 60,000 names that come before theirs."""
+    asks = {"requests": amounts(60_000) | {"cpu": "3", "nvidia.com/gpu": "4"}}
+    body = made.pod("p", nodeName="n1", containers=containers(2, resources=asks, ports=PORTS))
+    many = {f"a{i}": "" for i in range(20_000)}
+    body["metadata"]["annotations"] = many | {DEVICES: "0,1,2,3"}
+    kept = slim(body)
+    assert entries(kept) <= MOST_KEPT
+    (pod,) = reading_of(kept).snapshot.running
+    assert (pod.request.gpus, pod.request.cpu, pod.devices) == (8, 6_000, (0, 1, 2, 3))
+
+
+def test_what_a_large_pod_says_is_kept_whole() -> None:
+    """Forty containers with ten ports each, forty volumes, and a hundred labels are no excess."""
+    ports = [{"containerPort": i, "protocol": "TCP"} for i in range(1, 11)]
+    asks = {"requests": {"cpu": "1m", "memory": "1Mi"}}
+    volume = {"persistentVolumeClaim": {"claimName": "c"}}
+    spec = {
+        "containers": containers(40, resources=asks, ports=ports),
+        "volumes": [{"name": f"v{i}", **volume} for i in range(40)],
+    }
+    body = made.pod("p", labels={f"k{i}": "" for i in range(100)}, **spec)
+    kept = slim(copy.deepcopy(body))
+    assert {key: kept["spec"][key] for key in spec} == spec
+    assert kept["metadata"]["labels"] == body["metadata"]["labels"]
+    assert CUT not in kept["spec"]
+
+
+def test_a_template_of_a_volume_is_not_kept() -> None:
+    """The claim that is made of it says all that counts; the template may have any labels."""
+    much = {"metadata": {"labels": {f"k{i}": "" for i in range(20_000)}}}
+    kept = slim(made.pod("p", volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": much}}]))
+    assert kept["spec"]["volumes"] == [{"name": "v", "ephemeral": {"volumeClaimTemplate": {}}}]
