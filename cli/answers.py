@@ -63,7 +63,7 @@ class WhyAnswer:
 
     `told` in place of a plan: what the scheduler has said. `stays`: why it cannot repair the gang,
     which has lost members, as it has said. `failing`: by which rules a node that is silent is dead,
-    and what follows, where a scheduler leads.
+    and what follows, where a scheduler leads; `leaderless`: none does, so nothing starts.
     """
 
     key: GangKey
@@ -77,3 +77,4 @@ class WhyAnswer:
     told: ConditionReason | None = None
     stays: ConditionReason | None = None
     failing: Failing | None = None
+    leaderless: bool = False

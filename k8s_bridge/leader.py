@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
+from fourleaf.k8s_bridge.cache.last_good_config import LastGoodConfig
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.election.election import Election
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
@@ -47,6 +48,7 @@ class Leader:
 
     wiring: Wiring
     election: Election
+    last_good: LastGoodConfig
     pace: CyclePace = field(default_factory=CyclePace)
     ledger: Ledger = field(default_factory=Ledger)
     parts: Parts | None = None
@@ -64,9 +66,11 @@ class Leader:
         async with asyncio.TaskGroup() as tasks:
             # 1 Hold the Lease: taking over may last longer than it does.
             tasks.create_task(self.election.hold())
-            # 2 Take over: fence the leader before, list its records, read all pods after that.
+            # 2 Take the config of the leader before, where the one that there is makes no sense.
+            await self.last_good.restore()
+            # 3 Take over: fence the leader before, list its records, read all pods after that.
             epoch = await self._take_over(records, epoch)
-            # 3 Make the parts, and let the pages list the nodes that there are now.
+            # 4 Make the parts, and let the pages list the nodes that there are now.
             self.parts = parts = self.wiring.parts(records, self.ledger, epoch, tasks)
             cache.nodes_changed.clear()
             if not await parts.reconciler.lay_out(self._layout(), patient=False):
@@ -76,7 +80,8 @@ class Leader:
             cache.listen(self.ledger.wake)
             self._seal()
             try:
-                # 4 Start what runs beside the cycles.
+                # 5 Start what runs beside the cycles.
+                tasks.create_task(self.last_good.follow())
                 if parts.nodes is not None and parts.relocation is not None:
                     tasks.create_task(parts.nodes.run())
                     tasks.create_task(parts.nodes.keep())
@@ -85,7 +90,7 @@ class Leader:
                 tasks.create_task(self._reconcile(parts))
                 tasks.create_task(self._lay_out(parts.reconciler))
                 tasks.create_task(self._audit(parts.reconciler))
-                # 5 Run cycles; what waits may have waited since before this term.
+                # 6 Run cycles; what waits may have waited since before this term.
                 cache.changed.set()
                 await self._cycles(parts.cycle)
             finally:
@@ -126,14 +131,14 @@ class Leader:
             report = await cycle.run()
             if report.again:
                 cache.changed.set()
-                await again.wait()
+                await self._rest(report, again.next())
                 continue
             again.reset()
             if report.outcome.unfinished:
                 # What the batch had no room for is planned while its records are being written.
                 cache.changed.set()
             elif not report.outcome.committed:
-                await self._idle(report)
+                await self._rest(report, self.pace.idle)
 
     async def _something_to_do(self) -> None:
         """Wait for a change, then until the changes pause: the pods of a gang come one by one."""
@@ -143,10 +148,10 @@ class Leader:
         while cache.quiet < self.pace.settle and clock.monotonic() - began < self.pace.longest:
             await clock.sleep(self.pace.settle / 2)
 
-    async def _idle(self, report: CycleReport) -> None:
-        """Rest after a cycle without result, unless a gang becomes fit to be planned."""
+    async def _rest(self, report: CycleReport, seconds: float) -> None:
+        """Rest after a cycle that came to nothing, unless a gang becomes fit to be planned."""
         cache, clock = self.wiring.cache, self.wiring.clock
-        until, rest = clock.monotonic() + self.pace.idle, self.pace.settle
+        until, rest = clock.monotonic() + seconds, self.pace.settle
         while clock.monotonic() < until:
             await clock.sleep(min(rest, until - clock.monotonic()))
             if not cache.changed.is_set():

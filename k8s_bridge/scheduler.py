@@ -224,17 +224,11 @@ class Scheduler:
             asked_at=lambda: self.config.state.asked,
             solver_time=self._solve_time,
         )
-        leader = Leader(wiring, self.election, self.options.pace)
-        self.leading, self._term = True, leader
         kept = StateLease(self.gated, self.options.namespace, CONFIG_LEASE, self.clock)
         last_good = LastGoodConfig(kept, self.config, self.clock)
-        await last_good.restore()
-        following = asyncio.create_task(last_good.follow())
-        try:
-            await leader.lead(epoch)
-        finally:
-            following.cancel()
-            await asyncio.gather(following, return_exceptions=True)
+        leader = Leader(wiring, self.election, last_good, self.options.pace)
+        self.leading, self._term = True, leader
+        await leader.lead(epoch)
 
     def _binding_plugins(self, epoch: int) -> BindingPlugins:
         return BindingPlugins(self._plugins, self.clock, epoch, self.gate.check)

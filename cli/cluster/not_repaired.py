@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,11 +21,12 @@ MARK = " stays as it is: "
 
 
 async def why_it_stays(
-    cluster: Cluster, reach: ClusterAccess, namespace: str, pods: Collection[str]
+    cluster: Cluster, reach: ClusterAccess, namespace: str, pods: Mapping[str, str]
 ) -> ConditionReason | Problem | None:
     """The newest word on a gang with these UIDs of pods; None where nothing is said.
 
-    Where events may not be read, a warning about that.
+    With each comes when it was created, as the API writes that: what was said before the newest of
+    them was made is over. Where events may not be read, a warning about that.
     """
     from fourleaf.k8s_bridge.cluster.errors import ClusterError
     from fourleaf.k8s_bridge.cluster.kinds import EVENTS
@@ -39,7 +40,10 @@ async def why_it_stays(
     about = [one for one in found.items if (one.get("regarding") or {}).get("uid") in pods]
     if not about:
         return None
-    note = str(max(about, key=_seen).get("note") or "")
+    last = max(about, key=_seen)
+    if _seen(last) < max(pods.values()):
+        return None
+    note = str(last.get("note") or "")
     return parsed(note.partition(MARK)[2] or note)
 
 

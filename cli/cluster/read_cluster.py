@@ -65,8 +65,9 @@ class Live:
 
     `leases` are records of the scheduler, where they were asked for. Among the objects is the
     config in force, which `config` tells the source of. `home` is the scheduler's namespace.
-    `led`: a scheduler has renewed the leader's Lease there just now, and `silent`: nodes whose
-    kubelets are silent, with the seconds; both so far as that was asked for.
+    `led`: a scheduler has renewed the leader's Lease there just now, `leaderless`: none has, which
+    may be unknown too; `silent`: nodes whose kubelets are silent, with the seconds; all three so
+    far as that was asked for.
     """
 
     objects: tuple[Body, ...]
@@ -75,6 +76,7 @@ class Live:
     config: ConfigInForce = NO_CONFIG
     home: str = ""
     led: bool = False
+    leaderless: bool = False
     silent: Mapping[str, float] = field(default_factory=dict)
 
     def reading(
@@ -155,9 +157,12 @@ async def _read(
         asked.extend(((LEASES,), one) for one in records)
     more = asyncio.gather(*(one for _, one in asked), return_exceptions=True)
     led: float | None = None
+    leaderless = False
     silent = dict[str, float]()
     if cached:
-        led, heard = await asyncio.gather(_led_at(cluster, home), renewals(cluster))
+        leader, heard = await asyncio.gather(_leader(cluster, home), renewals(cluster))
+        led = None if leader is None or not is_held(leader) else renewed(leader)
+        leaderless = leader is not None and led is None
         # Where all nodes are silent, no kubelet says how late it is.
         silent = silences(heard, 0.0 if led is None else min(led, time.time()))
     answers = (*await under_way, *await more)
@@ -181,24 +186,24 @@ async def _read(
         advice = "Check that the context is the one you mean."
         raise bad_input(reach.name, "the cluster has no node", advice, about="Node")
     objects = tuple(without_idle_owners(CLUSTER, found))
-    return Live(objects, time.time(), tuple(leases), in_force, home, led is not None, silent)
+    return Live(
+        objects, time.time(), tuple(leases), in_force, home, led is not None, leaderless, silent
+    )
 
 
-async def _led_at(cluster: Cluster, home: str) -> float | None:
-    """When the leader's Lease in `home` was renewed; None unless just now, or it may not be read.
-
-    In seconds since the epoch, by the leader's clock.
-    """
-    from fourleaf.k8s_bridge.cluster.errors import ClusterError
+async def _leader(cluster: Cluster, home: str) -> Body | None:
+    """The leader's Lease in `home`, empty where there is none; None where it may not be read."""
+    from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
     from fourleaf.k8s_bridge.cluster.kinds import LEASES
     from fourleaf.k8s_bridge.cluster.protocol import Target
     from fourleaf.k8s_bridge.ledger.names import LEADER
 
     try:
-        lease = await cluster.get(LEASES, Target(home, LEADER))
+        return await cluster.get(LEASES, Target(home, LEADER))
+    except NotFound:
+        return {}
     except ClusterError:
         return None
-    return renewed(lease) if is_held(lease) else None
 
 
 async def _first(cluster: Cluster, kinds: Sequence[Kind], cached: bool) -> list[Body]:

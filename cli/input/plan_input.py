@@ -94,6 +94,11 @@ class GatheredInput:
         return self.live is not None and self.live.led
 
     @property
+    def leaderless(self) -> bool:
+        """Whether no scheduler leads in the cluster, so far as that was asked for and is known."""
+        return self.live is not None and self.live.leaderless
+
+    @property
     def silent(self) -> Mapping[str, float]:
         """Nodes whose kubelets are silent, with the seconds, so far as that was asked for."""
         return {} if self.live is None else self.live.silent

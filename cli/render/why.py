@@ -66,6 +66,10 @@ def why_lines(
         return
     if answer.standing:
         yield Text()
+    if answer.leaderless:
+        yield _head(answer, "no scheduler leads, and nothing starts until one does", "yellow")
+        step = "unblock: start a replica; `fourleaf status` says who led last"
+        yield indented(Text(step, style="green"))
     facts = f"priority {gang.priority}, {asked_gpus(gang, glyphs)}, {age(now - gang.created)} old"
     if answer.placement:
         nodes = where.nodes(node for _, node in answer.placement.pods)

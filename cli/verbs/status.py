@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fourleaf.k8s_bridge.cluster.protocol import Cluster
     from fourleaf.k8s_bridge.election.lease import LeaderLease
     from fourleaf.model.gang import GangKey
-    from fourleaf.model.snapshot import Snapshot
+    from fourleaf.model.readers import InputReading
 
 CLUSTER_STATUS = "ClusterStatus"
 GOES_ON = {"lastCycle", "cycles"}
@@ -191,32 +191,38 @@ def document_of(live: Live, leader: Document) -> Document:
         },
         "gangs": {
             "running": len({pod.gang for pod in snapshot.running if pod.ours and pod.gang}),
-            "onLostNodes": sorted(str(gang) for gang in _on_lost_nodes(snapshot)),
-            "onSilentNodes": sorted(str(gang) for gang in _on_silent_nodes(snapshot, live.silent)),
+            "onLostNodes": sorted(str(gang) for gang in _on_lost_nodes(reading)),
+            "onSilentNodes": sorted(str(gang) for gang in _on_silent_nodes(reading, live.silent)),
             "waiting": reasons.total(),
             "reasons": dict(sorted(reasons.items())),
         },
     }
 
 
-def _on_lost_nodes(snapshot: Snapshot) -> set[GangKey]:
+def _on_lost_nodes(reading: InputReading) -> set[GangKey]:
     """The gangs that have pods on nodes that are not ready, or gone."""
-    fabric = snapshot.fabric
+    fabric = reading.snapshot.fabric
     away = {name for name, node in fabric.nodes.items() if not node.ready}
     return {
-        pod.gang
-        for pod in snapshot.running
-        if pod.ours
-        and pod.gang
-        and (pod.node in away or (pod.node not in fabric.nodes and pod.node not in fabric.refused))
+        gang
+        for gang, node in _standing(reading)
+        if node in away or (node not in fabric.nodes and node not in fabric.refused)
     }
 
 
-def _on_silent_nodes(snapshot: Snapshot, silent: Mapping[str, float]) -> set[GangKey]:
+def _on_silent_nodes(reading: InputReading, silent: Mapping[str, float]) -> set[GangKey]:
     """The gangs that have pods on nodes that the API has for ready, but that are silent."""
-    nodes = snapshot.fabric.nodes
+    nodes = reading.snapshot.fabric.nodes
     late = {name for name in silent if name in nodes and nodes[name].ready}
-    return {pod.gang for pod in snapshot.running if pod.ours and pod.gang and pod.node in late}
+    return {gang for gang, node in _standing(reading) if node in late}
+
+
+def _standing(reading: InputReading) -> Iterator[tuple[GangKey, str]]:
+    """The gangs of pods that are to stay, each with its node: what ends may be replaced by now."""
+    for pod in reading.snapshot.running:
+        body = reading.pods.get((pod.namespace, pod.name), {})
+        if pod.ours and pod.gang and "deletionTimestamp" not in body.get("metadata", {}):
+            yield pod.gang, pod.node
 
 
 def _records(live: Live) -> Document:

@@ -106,11 +106,12 @@ def why(
             else:
                 plan = _planned(client(), snapshot)
                 answer = explained(reading, key, plan, gathered.silent)
-            if gathered.live is not None and any(one.trouble for one in answer.standing):
+            lost = any(one.trouble and not one.ends for one in answer.standing)
+            if gathered.live is not None and lost:
                 failing = failing_of(reading, key, gathered.silent) if gathered.led else None
                 stays = _stays(given.reach, reading, answer)
                 answer = replace(answer, stays=stays, failing=failing)
-            return answer, snapshot
+            return replace(answer, leaderless=gathered.leaderless), snapshot
 
         view = WatchedAnswer(look, lambda seen: _tell(*seen, output), _code, lambda seen: seen[0])
         present(view, output, watch, interval)
@@ -142,7 +143,9 @@ def said_of(reading: InputReading, key: GangKey) -> ConditionReason | None:
 
 def _code(seen: Seen) -> int:
     answer = seen[0]
-    return EXIT_PENDING if answer.waiting or answer.told or answer.stays else EXIT_OK
+    idle = answer.placement is not None and answer.leaderless
+    waits = answer.waiting or answer.told or answer.stays
+    return EXIT_PENDING if waits or idle else EXIT_OK
 
 
 def _stays(
@@ -151,8 +154,9 @@ def _stays(
     from fourleaf.model.problems import Problem
 
     namespace = answer.key.namespace
-    bodies = (reading.pods.get((namespace, one.pod), {}) for one in answer.standing)
-    uids = {uid for body in bodies if (uid := body.get("metadata", {}).get("uid"))}
+    stay = (one.pod for one in answer.standing if not one.ends)
+    bodies = (reading.pods.get((namespace, name), {}).get("metadata", {}) for name in stay)
+    uids = {one["uid"]: str(one.get("creationTimestamp") or "") for one in bodies if "uid" in one}
     found = reach.ask(lambda cluster: why_it_stays(cluster, reach, namespace, uids))
     if isinstance(found, Problem):
         print_problems([found])
@@ -301,6 +305,8 @@ def document_of(answer: WhyAnswer) -> Document:
     if answer.placement:
         document["wouldGoTo"] = [{"name": pod, "node": node} for pod, node in answer.placement.pods]
         document["plan"] = {"status": answer.status, "gap": answer.gap}
+    if answer.leaderless:
+        document["leaderless"] = True
     if answer.waiting:
         document["why"] = waiting_document(answer.waiting)
     return document

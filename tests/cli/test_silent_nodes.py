@@ -140,6 +140,21 @@ def test_where_no_scheduler_leads(monkeypatch: pytest.MonkeyPatch, run: Run) -> 
     assert "a node is dead after" not in told
 
 
+@pytest.mark.parametrize("leads", [False, True])
+def test_a_gang_that_waits_for_a_leader(
+    monkeypatch: pytest.MonkeyPatch, run: Run, leads: bool
+) -> None:
+    """It has room, and no replica leads: it waits, as the exit code says too."""
+    made = asyncio.run(cluster(leads=leads))
+    asyncio.run(actors.submit(made, "ml", actors.gang("late", 1)))
+    reached(monkeypatch, made)
+    told = run("why", "late")
+    assert told.exit_code == (0 if leads else 3)
+    said = "ml/late  no scheduler leads, and nothing starts until one does" in told.stdout
+    assert said is not leads
+    assert "would be placed now" in told.stdout
+
+
 def test_who_may_not_read_heartbeats(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     """A tenant without a right to Leases of kubelets is answered as the API has the nodes."""
     made = asyncio.run(cluster())

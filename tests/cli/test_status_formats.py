@@ -59,11 +59,16 @@ def test_what_the_leader_says(use: LedgerUse, line: str) -> None:
 
 
 def test_gangs_on_lost_nodes_are_named() -> None:
-    """One has a pod on a node that is not ready, another on one that is gone."""
+    """One has a pod on a node that is not ready, another on one that is gone.
+
+    A third one has a pod there that is to end, as it was repaired.
+    """
     down = copy.deepcopy(NODE) | {"metadata": {"name": "n1", "labels": NODE["metadata"]["labels"]}}
     down["status"]["conditions"] = [{"type": "Ready", "status": "Unknown"}]
     pods = [pod(name, nodeName=where) for name, where in (("a", "n0"), ("b", "n1"), ("c", "n9"))]
-    document = document_of(Live((NODE, down, *pods), 0.0), NOBODY)
+    gone = pod("d", nodeName="n1")
+    gone["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    document = document_of(Live((NODE, down, *pods, gone), 0.0), NOBODY)
     assert document["gangs"]["onLostNodes"] == ["ml/b", "ml/c"]
     lines = [text.plain for text in cluster_lines(document, 0.0)]
     assert (

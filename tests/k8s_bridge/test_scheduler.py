@@ -32,7 +32,9 @@ from fourleaf.k8s_bridge.reporting.conditions import pod_scheduled
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.reporter import Reporter
 from fourleaf.k8s_bridge.runtime import logs
+from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
+from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
 from fourleaf.model.config.spec import CONFIG_MAP
 from fourleaf.model.extensions import BindingPlugin, Extensions, GangBinding
 from fourleaf.model.gang import GangKey
@@ -601,6 +603,20 @@ async def test_a_gang_whose_last_pod_comes_during_a_rest_is_bound_at_once(bench:
     await bench.clock.advance(0.2)
     await submit(bench.cluster, TEAM, gang("pair", 2)[1:])
     await bench.clock.advance(0.3)
+    assert sorted(await bench.places()) == ["pair-0", "pair-1"]
+
+
+async def test_a_gang_that_comes_while_another_is_to_be_tried_again_is_bound_at_once(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each cycle is to be repeated, the next one in ten seconds: no gang waits for that."""
+    monkeypatch.setattr(CycleReport, "again", True)
+    monkeypatch.setattr(Backoff, "next", lambda *_: 10.0)
+    await bench.start()
+    await submit(bench.cluster, TEAM, [pod("huge", 64)])
+    await bench.clock.advance(3)
+    await submit(bench.cluster, TEAM, gang("pair", 2))
+    await bench.clock.advance(0.5)
     assert sorted(await bench.places()) == ["pair-0", "pair-1"]
 
 

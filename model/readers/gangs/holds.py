@@ -28,6 +28,7 @@ from fourleaf.model.readers.objects.owners import OwnerRef
 from fourleaf.model.readers.pods.limited_gpus import refuse_beyond_limits
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.reasons.kinds import ReasonKind
+from fourleaf.model.reasons.text import listed
 
 BY_CLASS_PREFIX = "deviceclass.resource.kubernetes.io/"
 """So begins a resource of a container that is a number of devices of a DeviceClass."""
@@ -101,12 +102,14 @@ def _missing(present: int, minimum: int, bound: int, ending: Sequence[Pod]) -> H
     what = f"{present} of {minimum} members exist"
     advice = "Create the missing pod." if missing == 1 else f"Create the {missing} missing pods."
     if ending:
-        pod = ending[0]
-        more = f" and {len(ending) - 1} more" if len(ending) > 1 else ""
-        what += f", and {pod.name} on {pod.node}{more} {'have' if more else 'has'} not ended yet"
+        has, they = ("has", "it ends") if len(ending) == 1 else ("have", "they end")
+        pods = listed([f"{one.name} on {one.node}" for one in ending])
+        what += f", and {pods} {has} not ended yet"
+        nodes = list(dict.fromkeys(one.node for one in ending))
+        where = nodes[0] if len(nodes) == 1 else f"one of {listed(nodes)}"
         advice = (
-            f"Wait until {'they end' if more else 'it ends'}. Where {pod.node} is dead no kubelet "
-            "ends pods: delete the node once it is surely off, or set repair.endLostPodsAtOnce."
+            f"Wait until {they}. Where {where} is dead no kubelet ends pods: delete the node once "
+            "it is surely off, or set repair.endLostPodsAtOnce."
         )
     counts = (("present", present), ("needed", minimum), ("bound", bound))
     return Hold(ReasonKind.MEMBERS_MISSING, what, counts, (advice,))

@@ -25,6 +25,9 @@ from fourleaf.model.reasons.kinds import ReasonKind
 MOST_COMPARISONS = 200_000
 """Comparisons of selectors with pods that the waiting pods of one namespace may cause at once."""
 
+KIND_COMPARISONS = 100
+"""Comparisons that it counts for to look at pods that are like no others before, found or not."""
+
 MOST_FOREIGN_TERMS = 256
 """Terms about pods of other namespaces that those of one namespace which go first may have."""
 
@@ -74,6 +77,7 @@ def _narrow_all(
 
     def steps_of(draft: Draft) -> Steps:
         pod = draft.waiting[0]
+        running.count(KIND_COMPARISONS)
         return *apart.away_from(pod, ()), *_spread_steps(pod, values)
 
     for draft in drafts:
@@ -82,6 +86,7 @@ def _narrow_all(
         if draft.is_plain:
             same.narrow(draft, steps_of, _take_steps)
             continue
+        running.count(KIND_COMPARISONS * len(kinds[draft.gang.key]))
         _keep_apart(draft, kinds[draft.gang.key], apart)
         for alike in kinds[draft.gang.key]:
             if alike[0].wants.near and _stay_near(draft, alike, near):
@@ -111,6 +116,7 @@ def _take_turns(
             first = same.first_ahead(draft, len(places), ahead.count, find)
         else:
             first = find()
+            ahead.count(KIND_COMPARISONS * len(some))
         if first is not None:
             turns.goes_ahead(going[first], draft)
             _let_go_first(draft, first)

@@ -112,7 +112,7 @@ class LiveReader:
         kept = self._is_kept(group, kind)
         known = kept and self._bodies.of(group, kind).pop(at, None) is not None
         if known:
-            self._spread(group, kind, at, True)
+            self._spread(group, kind, at)
         return known
 
     def replace_all(self, group: str, kind: str, bodies: Iterable[Body]) -> bool:
@@ -432,19 +432,16 @@ class LiveReader:
         bodies[at] = body
         changed = known is None or what_counts(kind, known) != what_counts(kind, body)
         if changed:
-            self._spread(group, kind, at, known is None)
+            self._spread(group, kind, at)
         return changed
 
-    def _spread(self, group: str, kind: str, at: Address, comes_or_goes: bool) -> None:
+    def _spread(self, group: str, kind: str, at: Address) -> None:
         """Mark what depends on an owner, a PodGroup, a claim or a PriorityClass."""
         namespace, name = at
         if (group, kind) in self._owner_kinds:
             self._table.owner_changed(at, OwnerRef(group, kind, name))
         elif kind == "PodGroup":
             dialect = GROUP_KINDS[group]
-            if comes_or_goes:
-                # Those that lack a PodGroup say where else there is one.
-                self._table.dirty.update(self._table.namesakes(dialect, name))
             if self._table.members(one := (namespace, dialect, name)):
                 self._table.dirty.add(one)
         elif kind == KIND:

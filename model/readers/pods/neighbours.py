@@ -31,9 +31,14 @@ class Neighbours:
         self._repelling: dict[tuple[str, _Asked], dict[str, dict[PodTerm, _Some]]] = {}
         """Namespace and label of who is repelled -> namespace of who repels it -> the terms."""
         self._labelled: dict[str, dict[str, dict[str, _Some]]] = {}
+        self._many_keyed: set[str] = set()
+        """Namespaces whose pods were asked for by more keys than they are indexed by."""
         self._claiming: dict[tuple[str, str], _Some] = {}
         self.compared = 0
-        """How often a selector was compared with a pod, but for those of `caused`."""
+        """How often a selector was compared with a pod, but for those of `caused`.
+
+        An index that takes the place of another one counts as a comparison with each of its pods.
+        """
         self.caused: Counter[str] = Counter()
         """How often those of a namespace were that repel pods of others."""
         for pod in pods:
@@ -69,6 +74,7 @@ class Neighbours:
         _take(self._spaces, pod.namespace, pod)
         if pod.namespace not in self._spaces:
             self._labelled.pop(pod.namespace, None)
+            self._many_keyed.discard(pod.namespace)
         for key, index in self._labelled.get(pod.namespace, {}).items():
             if key in pod.labels:
                 _take(index, pod.labels[key], pod)
@@ -155,6 +161,9 @@ class Neighbours:
         if index is None:
             if len(indexes) == _INDEXES:
                 indexes.clear()
+                self._many_keyed.add(namespace)
+            if namespace in self._many_keyed:
+                self.compared += len(there)
             index = indexes[key] = {}
             for pod in there.values():
                 if key in pod.labels:

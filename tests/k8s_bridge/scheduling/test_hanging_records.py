@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from fourleaf.k8s_bridge.cache.last_good_config import CONFIG_LEASE
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, node, nodes, pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
@@ -186,3 +187,23 @@ async def test_a_record_of_failures_that_hangs_makes_no_death_late(bench: Bench)
         (now,) = (await bench.places("g")).values()
         assert now != name
     assert hangs.count == 1
+
+
+async def test_a_config_of_the_leader_before_that_hangs_costs_no_term(bench: Bench) -> None:
+    """The ConfigMap makes no sense, and the API is half a minute late with the last good one.
+
+    The leader leads on meanwhile, and binds as soon as it knows; before, its Lease ran out.
+    """
+    await bench.config("{batch: {size: -3}}")
+    hangs = Hangs(CONFIG_LEASE, "get")
+    hangs.on = True
+    scheduler = await bench.start(answers=hangs)
+    await bench.submit("g", 1)
+    await bench.clock.advance(30)
+    assert scheduler.leading
+    assert scheduler.election.epoch == 1
+    assert await bench.places("g") == {}
+    hangs.on = False
+    hangs.go.set()
+    await bench.clock.advance(5)
+    assert len(await bench.places("g")) == 1

@@ -18,6 +18,13 @@ from tests.model.readers.made import Body, node, pod, reading
 NODES = [node(name) for name in "abcd"]
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 LIMIT = "MOST_COMPARISONS"
+KIND = "KIND_COMPARISONS"
+
+
+@pytest.fixture(autouse=True)
+def _terms_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Comparisons of terms alone are counted, but where a test says otherwise."""
+    monkeypatch.setattr(mind_others, KIND, 0)
 
 
 def repelling(name: str, app: str, selector: Body, **fields: Any) -> Body:
@@ -100,6 +107,45 @@ def test_who_causes_too_many_comparisons_is_held_and_no_one_else(
     assert set(found.values()) == {ReasonKind.NAMESPACE_LIMIT}
     assert 0 < len(found) < 60
     assert "odd-0" not in found
+
+
+def of_own_key(number: int, keys: int = 1000, **fields: Any) -> Body:
+    """Make a pod that stands on no node with one that has the same label key."""
+    key = f"z-{number % keys}"
+    there = {"matchExpressions": [{"key": key, "operator": "Exists"}]}
+    one = repelling(f"k-{number}", f"k-{number}", there, **fields)
+    one["metadata"]["labels"][key] = "x"
+    return one
+
+
+def test_who_has_pods_looked_through_for_one_key_after_the_other_is_held(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Pods ahead are indexed by 16 keys at once: each of sixty has them indexed by another one.
+
+    The seventeenth is the first that has all ahead of it looked through anew, 16 pods; those after
+    it 17, 18 and so on. 16 + 17 + ... + 36 is the first sum over 500: 37 are looked at, 23 held.
+    Sixty that share 16 keys cause none of that.
+    """
+    monkeypatch.setattr(mind_others, LIMIT, 500)
+    found = held(*[of_own_key(i) for i in range(60)], of_own_key(0, namespace="team"))
+    assert set(found.values()) == {ReasonKind.NAMESPACE_LIMIT}
+    assert len(found) == 23
+    shared = held(*[of_own_key(i, keys=16) for i in range(60)])
+    assert ReasonKind.NAMESPACE_LIMIT not in shared.values()
+
+
+def test_who_has_too_many_pods_looked_at_that_are_like_no_others_is_held(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A look costs 100: of sixty that differ, 1000 allow eleven. All that are alike cost one."""
+    monkeypatch.setattr(mind_others, KIND, 100)
+    monkeypatch.setattr(mind_others, LIMIT, 1000)
+    found = held(*[of_own_key(i, keys=16) for i in range(60)], of_own_key(0, namespace="team"))
+    limited = {name for name, kind in found.items() if kind is ReasonKind.NAMESPACE_LIMIT}
+    assert len(limited) == 49
+    alike = held(*[replica(f"w-{i}") for i in range(60)])
+    assert ReasonKind.NAMESPACE_LIMIT not in alike.values()
 
 
 def spread(number: int, **fields: Any) -> Body:

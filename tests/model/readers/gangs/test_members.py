@@ -126,6 +126,12 @@ def test_a_missing_member_whose_name_another_still_has() -> None:
     assert gang.hold is not None
     assert gang.hold.detail == "1 of 2 members exist, and g-1 on n1 has not ended yet"
     assert gang.hold.unblock[0].startswith("Wait until it ends. Where n1 is dead")
+    more = pod("g-2", annotations=notes, nodeName="n2")
+    more["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    gang = only(pod("g-0", annotations=notes), old, more)
+    assert gang.hold is not None
+    assert gang.hold.detail.endswith("g-1 on n1 and g-2 on n2 have not ended yet")
+    assert gang.hold.unblock[0].startswith("Wait until they end. Where one of n1 and n2 is dead")
     alone = only(pod("g-0", annotations=notes))
     assert alone.hold is not None
     assert alone.hold.unblock == ("Create the missing pod.",)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers.gangs.dialects import Dialect
+from fourleaf.model.readers.gangs.minimum_size import MinimumSizes
 from fourleaf.model.readers.live import LiveReader, LiveReading, WaitingMember
 from fourleaf.model.readers.objects.annotations import GANG, GANG_SIZE
 from fourleaf.model.readers.objects.owners import OwnerRef
@@ -434,3 +436,22 @@ def test_a_reading_tells_all_that_was_taken_in_before() -> None:
     assert [one.name for one in before.snapshot.running] == ["runs"]
     assert (after.snapshot.running, sorted(after.snapshot.fabric.nodes)) == ((), ["n1", "n2"])
     assert names(after) == {"ml/p": ""}
+
+
+def test_a_group_of_that_name_elsewhere_has_no_gang_read_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A stranger makes and deletes one in a namespace of its own; an edit of its own group does."""
+    made = reader(node(), pod_group(2), member("a"), member("b"))
+    made.reading(NOW)
+    read, count = MinimumSizes.of, Counter[str]()
+    monkeypatch.setattr(MinimumSizes, "of", lambda *told: count.update(told[2:3]) or read(*told))
+    foreign = pod_group(2) | {"metadata": {"name": "g", "namespace": "other"}}
+    assert tell(made, foreign)
+    made.reading(NOW)
+    assert made.remove(COSCHEDULING, "PodGroup", "other", "g")
+    made.reading(NOW)
+    assert not count
+    tell(made, pod_group(3))
+    made.reading(NOW)
+    assert count == {"ml": 1}
