@@ -22,8 +22,8 @@ def what_most_nodes_do(silent: int, nodes: int, config_map: Regarding) -> Event:
     """An event on the config: most nodes are silent, or, where `silent` is 0, are so no longer."""
     if not silent:
         note = (
-            "Nodes that were silent with most others were heard again or taken out, or had their time "
-            "to be; one that is silent may be taken for dead"
+            "Most nodes are silent no longer: they are heard again, were taken out, or are to be judged; "
+            "one that is silent may be taken for dead"
         )
         return Event(config_map, "MostNodesHeard", note, _ACTION)
     note = (
