@@ -22,7 +22,7 @@ def what_most_nodes_do(silent: int, nodes: int, config_map: Regarding) -> Event:
     """An event on the config: most nodes are silent, or, where `silent` is 0, are so no longer."""
     if not silent:
         note = (
-            "No longer are most nodes silent: they are heard again, were taken out, or have had time; "
+            "No longer are most nodes silent: they were heard, were taken out, or have had time; "
             "one that is silent may be taken for dead"
         )
         return Event(config_map, "MostNodesHeard", note, _ACTION)
