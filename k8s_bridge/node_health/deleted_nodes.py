@@ -25,7 +25,7 @@ own garbage collection of pods waits for. A kubelet that restarts makes its obje
 FIRST_WAIT_SECONDS = 1.0
 """Seconds, at most, before the API server is asked a second time about one node."""
 WAIT_LIMIT_SECONDS = 30.0
-"""Seconds, at most, before it is asked again about one of which it does not speak."""
+"""Seconds, at most, before it is asked again about one that it says nothing of."""
 
 
 @dataclass(slots=True, eq=False)
@@ -47,7 +47,7 @@ class DeletedNodes:
         return self._gone_since.keys()
 
     def see(self, gone: Set[str]) -> None:
-        """These, and no others, hold pods and are gone now; ask for whom it is time to ask."""
+        """These, and no others, hold pods and are gone now; ask for those that are due."""
         now = self.clock.monotonic()
         self._gone_since = {name: self._gone_since.get(name, now) for name in gone}
         self.confirmed &= gone

@@ -55,7 +55,7 @@ class GeneralSilence:
 
         Who is no longer silent as most are stays exempt for `hold` seconds, or until it is heard:
         kubelets come back one by one. One that is deleted or taken out of service meanwhile counts
-        as silent until the silence ends, or whoever is taken out would make the others dead.
+        as silent until the silence ends, or nodes that are taken out would make the others dead.
         `answering`: those whose hosts have answered a probe just now.
         """
         well = {name for name, one in signs.items() if one.there and not is_suspect(one)}
