@@ -174,6 +174,7 @@ class Wiring:
                 clock,
                 self.observer.judged,
                 self.observer.most_silent,
+                tasks.create_task,
             )
             relocation = RelocationController(
                 cluster,

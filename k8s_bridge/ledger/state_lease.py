@@ -38,10 +38,13 @@ class StateLease:
     name: str
     clock: Clock
 
-    async def load(self) -> str:
-        """What was saved last, as JSON; "" where nothing was, or it cannot be had."""
+    async def load(self, limit: float = LOAD_LIMIT_SECONDS) -> str:
+        """What was saved last, as JSON; "" where nothing was, or it cannot be had.
+
+        Where the API does not answer it is asked again, for `limit` seconds.
+        """
         try:
-            body = await self._read()
+            body = await self._read(limit)
         except NotFound:
             return ""
         except ClusterError as error:
@@ -49,13 +52,13 @@ class StateLease:
             return ""
         return str((body["metadata"].get("annotations") or {}).get(CONTENT, ""))
 
-    async def _read(self) -> Body:
+    async def _read(self, limit: float) -> Body:
         backoff, began = Backoff(self.clock), self.clock.monotonic()
         while True:
             try:
                 return await self.cluster.get(LEASES, Target(self.namespace, self.name))
             except (Ambiguous, Throttled) as error:
-                if self.clock.monotonic() - began >= LOAD_LIMIT_SECONDS:
+                if self.clock.monotonic() - began >= limit:
                     raise
                 await backoff.wait(error.retry_after)
 

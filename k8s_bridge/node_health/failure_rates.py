@@ -63,13 +63,16 @@ class FailureRates:
         }
 
     def read(self, text: str) -> bool:
-        """Take what was kept; False, and nothing is taken, where the text makes no sense."""
+        """Add what was kept; False, and nothing is added, where the text makes no sense."""
         try:
             found = _KEPT.validate_json(text)
         except ValidationError:
             return False
         for name, scores in (("nodes", self.nodes), ("leaves", self.leaves)):
-            scores.update({one: FailureScore(*row) for one, row in found.get(name, {}).items()})
+            for one, (value, at) in found.get(name, {}).items():
+                now = max(at, scores[one].at) if one in scores else at
+                kept = FailureScore(value, at).by(now, self.half_life)
+                scores[one] = FailureScore(kept + self._left(scores, one, now), now)
         return True
 
     def _left(self, scores: Mapping[str, FailureScore], name: str, now: float) -> float:

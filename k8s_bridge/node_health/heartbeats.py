@@ -57,6 +57,10 @@ class Heartbeats:
         self._renewed.pop(node, None)
         self._heard.pop(node, None)
 
+    def renewed(self, node: str) -> str:
+        """What the Lease of `node` says; "" where there is none."""
+        return self._renewed.get(node, "")
+
     def silence(self, node: str, now: float) -> float | None:
         """Seconds since the last heartbeat; None where there has never been one.
 

@@ -49,7 +49,8 @@ class Signs:
     None where its object names no address, or hosts that are surely well do not answer either.
     `out_of_service`: it is tainted as shut down. `broken` names a condition that is
     true and that the config counts as a failure. `leaf_dead`: another node of its leaf is dead.
-    `general`: it is silent, and so are most others.
+    `general`: it is silent as most nodes are, or were a moment ago. `renewed` is what its Lease
+    says.
     """
 
     there: bool = True
@@ -61,6 +62,7 @@ class Signs:
     broken: str = ""
     leaf_dead: bool = False
     general: bool = False
+    renewed: str = ""
 
 
 SUSPECT_SECONDS = 11.0

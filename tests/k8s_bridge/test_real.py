@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -26,9 +27,10 @@ from fourleaf.k8s_bridge.cluster.live import connect
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, node
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
 from fourleaf.k8s_bridge.ledger.state_lease import StateLease
+from fourleaf.k8s_bridge.node_health.deleted_nodes import GONE_SECONDS
 from fourleaf.k8s_bridge.node_health.heartbeats import Heartbeats
 from fourleaf.k8s_bridge.node_health.judge import Judgement
-from fourleaf.k8s_bridge.node_health.monitor import FAILURES_LEASE, GONE_SECONDS, NodeMonitor
+from fourleaf.k8s_bridge.node_health.monitor import FAILURES_LEASE, NodeMonitor
 from fourleaf.k8s_bridge.node_health.probe import KubeletAddress
 from fourleaf.k8s_bridge.reporting.after_cycle import AfterCycle, after_cycle
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
@@ -234,6 +236,12 @@ async def test_a_node_that_the_cache_lacks_is_asked_for(
         body["spec"] |= {"nodeName": name, "automountServiceAccountToken": False}
         await cluster.create(PODS, f"on-{name}", body)
     clock, told = VirtualClock(), list[tuple[str, Judgement]]()
+    asked = list[asyncio.Task[None]]()
+
+    def spawn(question: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        asked.append(asyncio.ensure_future(question))
+        return asked[-1]
+
     cache = ClusterCache(clock)
     cache.take_all(PODS, await scheduler.list(PODS))
     kept = StateLease(scheduler, "kube-system", FAILURES_LEASE, clock)
@@ -246,9 +254,13 @@ async def test_a_node_that_the_cache_lacks_is_asked_for(
         clock,
         lambda *one: told.append(one),
         lambda *_: None,
+        spawn,
     )
     await monitor.look()
     await clock.advance(GONE_SECONDS)
     await monitor.look()
+    await asyncio.gather(*asked)
+    await monitor.look()
+    assert len(asked) == 2
     assert monitor.dead == {"gone"}
     assert [name for name, _ in told] == ["gone"]

@@ -49,7 +49,7 @@ HARM = (
         "what outlasts a leader is asked for again",
         "a leader that takes over while the API has a bad moment forgets all limits of evictions",
         "k8s_bridge/ledger/state_lease.py",
-        "began >= LOAD_LIMIT_SECONDS:",
+        "began >= limit:",
         "began >= 0.0:",
         "tests/k8s_bridge/ledger/test_state_lease.py"
         "::test_a_bad_moment_gives_no_leader_another_budget",
@@ -65,7 +65,7 @@ HARM = (
     Mutant(
         "time for a deleted node",
         "a kubelet that registers its node anew loses its members",
-        "k8s_bridge/node_health/monitor.py",
+        "k8s_bridge/node_health/deleted_nodes.py",
         "GONE_SECONDS = 40.0",
         "GONE_SECONDS = 0.5",
         f"{MONITOR}::test_a_node_that_is_registered_anew[10]",
@@ -73,9 +73,9 @@ HARM = (
     Mutant(
         "a deleted node is asked for",
         "a leader with an old list of nodes evicts the members on those that it does not know",
-        "k8s_bridge/node_health/monitor.py",
-        '                await self.cluster.get(NODES, Target("", name))\n',
-        '                raise NotFound("")\n',
+        "k8s_bridge/node_health/deleted_nodes.py",
+        '                    await self.cluster.get(NODES, Target("", name))\n',
+        '                    raise NotFound("")\n',
         f"{MONITOR}::test_a_standby_that_has_not_heard_of_a_node",
     ),
     Mutant(

@@ -21,7 +21,10 @@ _CAUSES = {
 def what_most_nodes_do(silent: int, nodes: int, config_map: Regarding) -> Event:
     """An event on the config: most nodes are silent, or, where `silent` is 0, are so no longer."""
     if not silent:
-        note = "Most nodes are heard again; a node that is silent may be taken for dead"
+        note = (
+            "No longer are most nodes silent: they were heard, were taken out, or have had time; "
+            "one that is silent may be taken for dead"
+        )
         return Event(config_map, "MostNodesHeard", note, _ACTION)
     note = (
         f"At least {silent} of {nodes} nodes are silent at once, so none is dead for its silence. "

@@ -39,3 +39,15 @@ def test_nonsense_is_refused(text: str) -> None:
     failures = FailureRates(half_life=DAY)
     assert not failures.read(text)
     assert not failures.nodes
+
+
+def test_what_is_read_is_added_to_what_failed_since() -> None:
+    """One failure a half-life ago is worth a half: with one just now 1.5, or 1000 (1 - 2^-1.5)."""
+    before, now = FailureRates(half_life=DAY), FailureRates(half_life=DAY)
+    before.failed(["a", "b"], ["l"], 0)
+    now.failed(["a", "c"], ["l"], DAY)
+    assert now.read(orjson.dumps(before.content(0)).decode())
+    assert now.nodes["a"].by(DAY, DAY) == now.leaves["l"].by(DAY, DAY) == 1.5
+    assert now.permille("a", "m", DAY) == 646
+    assert now.permille("b", "m", DAY) == 293
+    assert now.permille("c", "m", DAY) == 500

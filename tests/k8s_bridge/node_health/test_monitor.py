@@ -12,7 +12,7 @@ from fourleaf.k8s_bridge.cluster.kinds import NODES, Kind
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import node, nodes
 from fourleaf.k8s_bridge.cluster.protocol import Target, WatchEvent
-from fourleaf.k8s_bridge.node_health.monitor import GONE_SECONDS
+from fourleaf.k8s_bridge.node_health.deleted_nodes import GONE_SECONDS
 from fourleaf.k8s_bridge.node_health.probe import (
     FAILURE_THRESHOLD,
     PROBES_AT_ONCE,

@@ -9,9 +9,12 @@ from contextlib import closing
 
 import pytest
 
+from fourleaf.k8s_bridge.cluster.memory.actors import node
 from fourleaf.k8s_bridge.node_health.probe import (
+    FAILURE_THRESHOLD,
     KUBELET_PORT,
     KubeletAddress,
+    Probes,
     TcpProber,
     kubelet_address,
 )
@@ -81,3 +84,22 @@ def test_where_a_kubelet_listens() -> None:
         "h", KUBELET_PORT
     )
     assert kubelet_address({}) is None
+
+
+class OneRackIsCutOff:
+    """The switch of a rack does not answer this process: it hears none of the hosts there."""
+
+    async def answers(self, door: KubeletAddress) -> bool | None:
+        """Whether it is a host of another rack."""
+        return not door.host.startswith("r0-")
+
+
+async def test_hosts_that_are_probed_beside_a_suspect_stand_apart() -> None:
+    """Of three racks of four the first, that of the suspect, is not heard: two of three answer.
+
+    Three side by side would all be of that rack, and the suspect would never be found silent.
+    """
+    names = [f"r{rack}-{i}" for rack in range(3) for i in range(4)]
+    nodes, probes = {name: node(name, name[:2], "s") for name in names}, Probes(OneRackIsCutOff())
+    found = [await probes.answers(nodes, names[:1], names[1:]) for _ in range(FAILURE_THRESHOLD)]
+    assert found == [{"r0-0": True}, {"r0-0": True}, {"r0-0": False}]
