@@ -44,6 +44,7 @@ class Rejected:
 
 
 OnLost = Callable[[Rejected], None]
+OnTook = Callable[[GangKey], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class CommitOutcome:
 
 @dataclass(slots=True, eq=False)
 class _Draft:
-    """One gang on its way through the steps; `failure` ends it, of which `lost` hears.
+    """One gang on its way through the steps; `failure` ends it, of which `lost` hears, or `took`.
 
     Its pages may be written once it is `prepared`; `written` once none of them is left to write.
     """
@@ -69,6 +70,7 @@ class _Draft:
     request: CommitRequest
     parts: dict[str, tuple[Member, ...]]
     lost: OnLost | None
+    took: OnTook | None
     lease: GangLease | None = None
     failure: str = ""
     conflict: bool = False
@@ -111,14 +113,17 @@ class Committer:
     new_name: Callable[[], str] = field(default=lambda: f"{chance().getrandbits(48):012x}")
 
     async def commit(
-        self, plan: Sequence[CommitRequest], lost: OnLost | None = None
+        self,
+        plan: Sequence[CommitRequest],
+        lost: OnLost | None = None,
+        took: OnTook | None = None,
     ) -> CommitOutcome:
         """Write the records of all gangs of `plan`; each takes as a whole or not at all.
 
-        `lost` hears of each that does not, as soon as that is certain. Raises `Fenced` where
-        another leader has taken over.
+        `lost` hears of each that does not, and `took` of each that does, as soon as that is
+        certain. Raises `Fenced` where another leader has taken over.
         """
-        drafts = self._drafts(plan, lost)
+        drafts = self._drafts(plan, lost, took)
         undecided = (Commit(d.commit, d.request.gang, None, d.request.members, ()) for d in drafts)
         with self.ledger.deciding(undecided):
             tried = await together(self._tried(request) for request in plan)
@@ -139,7 +144,9 @@ class Committer:
         if draft.failure and draft.lost is not None:
             draft.lost(draft.rejected)
 
-    def _drafts(self, plan: Sequence[CommitRequest], lost: OnLost | None) -> list[_Draft]:
+    def _drafts(
+        self, plan: Sequence[CommitRequest], lost: OnLost | None, took: OnTook | None
+    ) -> list[_Draft]:
         drafts = []
         for request in plan:
             parts: dict[str, list[Member]] = {}
@@ -150,7 +157,7 @@ class Committer:
                 sealed = sealed or (page if page in self.ledger.sealed else "") or ""
                 parts.setdefault(page or "", []).append(member)
             grouped = {page: tuple(members) for page, members in parts.items()}
-            draft = _Draft(self.new_name(), request, grouped, lost)
+            draft = _Draft(self.new_name(), request, grouped, lost, took)
             if homeless:
                 # The node came into the fabric a moment ago, and its page is being written.
                 draft.fail(f"no page lists node {homeless}", conflict=True)
@@ -261,6 +268,8 @@ class Committer:
     def _takes(self, draft: _Draft) -> None:
         self.ledger.decided(draft.commit)
         self.decided(draft.commit)
+        if draft.took is not None:
+            draft.took(draft.request.gang)
 
     async def _withdraw(self, lease: GangLease) -> None:
         """Delete the gang lease of a gang that did not take; its entries are void from then on."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 
 RECORDS = "tests/k8s_bridge/scheduling/test_hanging_records.py"
+KEPT = "tests/k8s_bridge/scheduling/test_hanging_seats.py"
 SEATS = "tests/k8s_bridge/relocation/test_closed_seats.py"
 
 HANGING = (
@@ -103,5 +104,53 @@ HANGING = (
         "            self._is_saved = False\n            self._due",
         "            self._due",
         "tests/k8s_bridge/ledger/test_state_lease.py::test_what_could_not_be_saved_is_saved_later",
+    ),
+    Mutant(
+        "kept places on a page that hangs",
+        "no gang of any tenant starts until the API answers about the page of a relocation",
+        "k8s_bridge/scheduling/cycle.py",
+        "            await patiently(tasks[-1:], self.clock.sleep(SEATS_PATIENCE_SECONDS))\n",
+        "            await asyncio.wait(tasks[-1:])\n",
+        f"{KEPT}::test_places_kept_on_a_page_that_hangs_hold_up_nobody_else",
+    ),
+    Mutant(
+        "places stay kept until their gang has them",
+        "a gang for which others were evicted loses its places as the API is slow, and may fail",
+        "k8s_bridge/scheduling/cycle.py",
+        "        return gang in self._seating and kept is not None and kept.keeps_for(gang)\n",
+        "        return False\n",
+        f"{KEPT}::test_places_kept_on_a_page_that_hangs_hold_up_nobody_else",
+    ),
+    Mutant(
+        "a gang that has its places may move again",
+        "a gang that has been moved once is never planned again in this term",
+        "k8s_bridge/scheduling/cycle.py",
+        "        finally:\n            self._seating.discard(gang)\n",
+        "        finally:\n            pass\n",
+        f"{KEPT}::test_places_kept_on_a_page_that_hangs_hold_up_nobody_else",
+    ),
+    Mutant(
+        "places of a gang that is being committed to them",
+        "a gang is committed twice to its places while their page is being written",
+        "k8s_bridge/scheduling/cycle.py",
+        " if placement.gang not in self._seating]",
+        "]",
+        f"{KEPT}::test_a_gang_that_is_being_seated_is_committed_once",
+    ),
+    Mutant(
+        "other places for a gang that is being seated",
+        "a gang is committed to the places kept for it and to others",
+        "k8s_bridge/scheduling/cycle.py",
+        "            being_seated.rule(self._seating),\n",
+        "",
+        f"{KEPT}::test_a_gang_that_is_being_seated_is_planned_nowhere_else",
+    ),
+    Mutant(
+        "seats that are refused",
+        "a gang whose page was refused once never gets the places that are kept for it",
+        "k8s_bridge/scheduling/cycle.py",
+        "            self._seating.discard(gang.gang)\n            self._refused(gang)\n",
+        "            self._refused(gang)\n",
+        f"{KEPT}::test_a_gang_whose_seat_was_refused_is_seated_later",
     ),
 )

@@ -60,8 +60,8 @@ OVERLAP = (
         "a cycle does not wait for slow records",
         "one record that the API server puts off keeps every gang waiting",
         "k8s_bridge/scheduling/cycle.py",
-        "await patiently([task], self.clock.sleep(COMMIT_PATIENCE_SECONDS))",
-        "await patiently([task], self.clock.sleep(1000 * COMMIT_PATIENCE_SECONDS))",
+        "await patiently(tasks, self.clock.sleep(COMMIT_PATIENCE_SECONDS))",
+        "await patiently(tasks, self.clock.sleep(1000 * COMMIT_PATIENCE_SECONDS))",
         f"{CYCLES}::test_a_page_that_is_long_in_writing_holds_its_own_gang_alone",
     ),
     Mutant(

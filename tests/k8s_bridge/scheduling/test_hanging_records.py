@@ -52,7 +52,7 @@ async def bench() -> AsyncIterator[Bench]:
 
 async def is_bound_to(bench: Bench, name: str) -> bool:
     """Whether a pod that may go to that node alone is bound there within ten seconds."""
-    body = pod(f"on-{name}", 0)
+    body = pod(f"on-{name}", 0, labels={"batch.kubernetes.io/job-name": "on"})
     body["spec"]["nodeSelector"] = {"kubernetes.io/hostname": name}
     await submit(bench.cluster, TEAM, [body])
     await bench.clock.advance(10)
