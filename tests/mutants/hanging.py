@@ -6,6 +6,7 @@ from tests.mutants.mutant import Mutant
 
 RECORDS = "tests/k8s_bridge/scheduling/test_hanging_records.py"
 KEPT = "tests/k8s_bridge/scheduling/test_hanging_seats.py"
+REFUSED = "tests/k8s_bridge/scheduling/test_refused_records.py"
 SEATS = "tests/k8s_bridge/relocation/test_closed_seats.py"
 
 HANGING = (
@@ -152,5 +153,37 @@ HANGING = (
         "            self._seating.discard(gang.gang)\n            self._refused(gang)\n",
         "            self._refused(gang)\n",
         f"{KEPT}::test_a_gang_whose_seat_was_refused_is_seated_later",
+    ),
+    Mutant(
+        "a rollback that may not be written",
+        "a 403 for one gang lease ends every term, and all gangs wait",
+        "k8s_bridge/ledger/reconciler.py",
+        "        except (ClusterError, BadRecord) as error:\n            self._retries.refused(lease",
+        "        except BadRecord as error:\n            self._retries.refused(lease",
+        f"{REFUSED}::test_a_rollback_that_may_not_be_written_ends_no_term",
+    ),
+    Mutant(
+        "rollbacks that may not be written: later and later",
+        "a gang whose record may not go back is bound, and refused, five times a second",
+        "k8s_bridge/ledger/reconciler.py",
+        "                    if self._is_due(commit.name):\n",
+        "                    if True:\n",
+        f"{REFUSED}::test_a_rollback_that_may_not_be_written_ends_no_term",
+    ),
+    Mutant(
+        "gang leases that may not be deleted",
+        "five requests a second for each gang lease that a missing right keeps",
+        "k8s_bridge/ledger/reconciler.py",
+        "not self._is_free(found.lease.name):",
+        "self.ledger.writing.holds(found.lease.name):",
+        f"{REFUSED}::test_gang_leases_that_may_not_be_deleted_are_no_storm",
+    ),
+    Mutant(
+        "pages that cannot be converted",
+        "pages that cannot be written keep all others in the old format, and are a storm of writes",
+        "k8s_bridge/ledger/reconciler.py",
+        "filter(self._is_free, pages)",
+        "pages",
+        f"{REFUSED}::test_pages_that_cannot_be_converted_leave_others_their_turn",
     ),
 )
