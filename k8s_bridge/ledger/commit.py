@@ -21,7 +21,7 @@ from fourleaf.k8s_bridge.ledger.record_store import Records
 from fourleaf.k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
 from fourleaf.k8s_bridge.ledger.reread import reread_lease, reread_page
 from fourleaf.k8s_bridge.ledger.sealed import BadRecord
-from fourleaf.k8s_bridge.runtime.concurrency import together
+from fourleaf.k8s_bridge.runtime.concurrency import patiently, together
 from fourleaf.k8s_bridge.runtime.randomness import chance
 from fourleaf.model.gang import GangKey
 
@@ -42,6 +42,9 @@ class Rejected:
     why: str
     conflict: bool = False
 
+
+LEASES_PATIENCE_SECONDS = 1.0
+"""Seconds for which pages wait for the gang leases of a batch, so that each is written once."""
 
 OnLost = Callable[[Rejected], None]
 OnTook = Callable[[GangKey], None]
@@ -213,12 +216,30 @@ class Committer:
             self.ledger.put_lease(draft.lease)
 
     async def _write_page(self, name: str, drafts: Sequence[_Draft]) -> None:
-        for draft in drafts:
-            await draft.prepared.wait()
-        async with self.ledger.writing.of([name]):
-            await self._add_entries(name, _sound(drafts))
-        for draft in drafts:
-            draft.page_done(name)
+        """Write a page; once more for those whose gang leases are long in being written."""
+        left = list(drafts)
+        while left:
+            await self._prepared(left)
+            ready = [draft for draft in left if draft.prepared.is_set()]
+            left = [draft for draft in left if not draft.prepared.is_set()]
+            async with self.ledger.writing.of([name]):
+                await self._add_entries(name, _sound(ready))
+            for draft in ready:
+                draft.page_done(name)
+
+    async def _prepared(self, drafts: Sequence[_Draft]) -> None:
+        """Wait until all are prepared, or after a while until one is."""
+        late = [draft for draft in drafts if not draft.prepared.is_set()]
+        waits = [asyncio.ensure_future(_is_prepared(draft)) for draft in late]
+        if not waits:
+            return
+        try:
+            await patiently(waits, self.trials.clock.sleep(LEASES_PATIENCE_SECONDS))
+            if len(late) == len(drafts):
+                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
 
     async def _add_entries(self, name: str, drafts: Sequence[_Draft]) -> None:
         page = self.ledger.page(name)
@@ -279,6 +300,10 @@ class Committer:
             # It stays Prepared and in the ledger: the reconciler comes back to it.
             return
         self.ledger.drop_lease(lease.name)
+
+
+async def _is_prepared(draft: _Draft) -> None:
+    await draft.prepared.wait()
 
 
 def _listed(name: str, page: Page, drafts: Iterable[_Draft]) -> list[_Draft]:

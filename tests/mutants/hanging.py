@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 
 RECORDS = "tests/k8s_bridge/scheduling/test_hanging_records.py"
+OVERLAP = "tests/k8s_bridge/ledger/test_overlap.py"
 KEPT = "tests/k8s_bridge/scheduling/test_hanging_seats.py"
 REFUSED = "tests/k8s_bridge/scheduling/test_refused_records.py"
 SEATS = "tests/k8s_bridge/relocation/test_closed_seats.py"
@@ -158,8 +159,8 @@ HANGING = (
         "a rollback that may not be written",
         "a 403 for one gang lease ends every term, and all gangs wait",
         "k8s_bridge/ledger/reconciler.py",
-        "        except (ClusterError, BadRecord) as error:\n            self._retries.refused(lease",
-        "        except BadRecord as error:\n            self._retries.refused(lease",
+        "(ClusterError, BadRecord) as error:\n            self._retries.refused(lease",
+        "BadRecord as error:\n            self._retries.refused(lease",
         f"{REFUSED}::test_a_rollback_that_may_not_be_written_ends_no_term",
     ),
     Mutant(
@@ -185,5 +186,21 @@ HANGING = (
         "filter(self._is_free, pages)",
         "pages",
         f"{REFUSED}::test_pages_that_cannot_be_converted_leave_others_their_turn",
+    ),
+    Mutant(
+        "a gang lease that hangs",
+        "no gang of the batch starts on the pages of a wide gang until the API answers about it",
+        "k8s_bridge/ledger/commit.py",
+        "            await patiently(waits, self.trials.clock.sleep(LEASES_PATIENCE_SECONDS))\n",
+        "            await asyncio.wait(waits)\n",
+        f"{OVERLAP}::test_a_gang_lease_that_hangs_holds_up_no_other_gang_of_its_page",
+    ),
+    Mutant(
+        "pages wait for the gang leases of their batch",
+        "each page is written twice where a batch has wide gangs",
+        "k8s_bridge/ledger/commit.py",
+        "            await patiently(waits, self.trials.clock.sleep(LEASES_PATIENCE_SECONDS))\n",
+        "",
+        f"{OVERLAP}::test_a_page_is_written_once_for_gangs_whose_leases_come_at_once",
     ),
 )
