@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 
 RECORDS = "tests/k8s_bridge/scheduling/test_hanging_records.py"
+PAGES = "tests/k8s_bridge/ledger/test_pages.py"
 OVERLAP = "tests/k8s_bridge/ledger/test_overlap.py"
 KEPT = "tests/k8s_bridge/scheduling/test_hanging_seats.py"
 REFUSED = "tests/k8s_bridge/scheduling/test_refused_records.py"
@@ -202,5 +203,61 @@ HANGING = (
         "            await patiently(waits, self.trials.clock.sleep(LEASES_PATIENCE_SECONDS))\n",
         "",
         f"{OVERLAP}::test_a_page_is_written_once_for_gangs_whose_leases_come_at_once",
+    ),
+    Mutant(
+        "answers that were not proven",
+        "a gang set aside by a solver out of time stays so through the edit that would help it",
+        "k8s_bridge/scheduling/set_aside.py",
+        "        self._is_unproven |= bool(found) and plan",
+        "        self._is_unproven = bool(found) and plan",
+        "tests/k8s_bridge/scheduling/test_judged_alike.py"
+        "::test_a_later_proof_about_others_proves_no_earlier_answer",
+    ),
+    Mutant(
+        "what changes while it is saved",
+        "the next leader does not know of moves that were made while a Lease was being written",
+        "k8s_bridge/ledger/state_lease.py",
+        "        self._is_saved = True\n"
+        "        if not await self.kept.save(content()):\n"
+        "            self._is_saved = False\n",
+        "        self._is_saved = await self.kept.save(content())\n"
+        "        if not self._is_saved:\n",
+        "tests/k8s_bridge/ledger/test_state_lease.py"
+        "::test_what_changes_while_it_is_saved_is_saved_again",
+    ),
+    Mutant(
+        "reads that are forbidden for a moment",
+        "an API server that has just started ends the term of a leader",
+        "k8s_bridge/ledger/record_store.py",
+        "                if refusing.for_good(error):\n"
+        "                    raise\n"
+        "                await backoff.wait()",
+        "                raise",
+        f"{PAGES}::test_a_read_that_is_forbidden_for_a_moment_is_repeated",
+    ),
+    Mutant(
+        "pages that have changed since they were laid out",
+        "a node is on no page for half a minute, as its page took a gang in the moment before",
+        "k8s_bridge/ledger/reconciler.py",
+        "        return known is not None and known.version == page.version",
+        "        return known is not None",
+        f"{PAGES}::test_a_page_that_has_changed_since_it_was_laid_out_is_laid_out_again",
+    ),
+    Mutant(
+        "gang leases looked at again before they go",
+        "the gang lease of a gang that is half bound is deleted, and its entries are void",
+        "k8s_bridge/ledger/reconciler.py",
+        "            if step.action in (Action.WITHDRAW, Action.DROP):\n                await",
+        "            if True:\n                await",
+        f"{PAGES}::test_what_is_to_be_deleted_is_looked_at_again",
+    ),
+    Mutant(
+        "members on their way at the end of a term",
+        "who leads again later takes pods for standing that nobody has bound",
+        "k8s_bridge/scheduling/cycle.py",
+        "            self.cache.forget(member)\n        self._assumed = {}",
+        "            pass\n        self._assumed = {}",
+        "tests/k8s_bridge/scheduling/test_lag.py"
+        "::test_members_on_their_way_wait_again_when_the_term_is_over",
     ),
 )

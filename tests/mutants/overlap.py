@@ -12,8 +12,8 @@ OVERLAP = (
         "a page is written by one at a time",
         "two batches meet on a page, and the second loses all its gangs there",
         "k8s_bridge/ledger/commit.py",
-        "        async with self.ledger.writing.of([name]):\n            await self._add",
-        "        async with self.ledger.writing.of([]):\n            await self._add",
+        "            async with self.ledger.writing.of([name]):\n                await self._add",
+        "            async with self.ledger.writing.of([]):\n                await self._add",
         f"{LEDGER}::test_a_page_that_is_being_written_takes_the_next_gang_after_it",
     ),
     Mutant(
