@@ -260,4 +260,20 @@ HANGING = (
         "tests/k8s_bridge/scheduling/test_lag.py"
         "::test_members_on_their_way_wait_again_when_the_term_is_over",
     ),
+    Mutant(
+        "nodes of a page that hangs",
+        "gang after gang is sent to a leaf whose page hangs, though nodes are free elsewhere",
+        "k8s_bridge/scheduling/cycle.py",
+        "hold_back(self.hung_pages.charge(charged), rules)",
+        "hold_back(charged, rules)",
+        f"{RECORDS}::test_nodes_of_a_page_that_hangs_take_no_new_gang",
+    ),
+    Mutant(
+        "pages of a wide gang that waits for its gang lease",
+        "no gang starts on the pages of a wide gang until the API answers about its lease",
+        "k8s_bridge/scheduling/holds/hung_pages.py",
+        "        return sorted(page for page in pages if self.ledger.writing.holds(page))\n",
+        "        return sorted(pages)\n",
+        f"{RECORDS}::test_pages_of_a_wide_gang_whose_lease_hangs_take_others",
+    ),
 )
