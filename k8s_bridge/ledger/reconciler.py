@@ -23,7 +23,6 @@ from fourleaf.k8s_bridge.ledger.names import GANG, GANGS, PAGE, gang_lease_name,
 from fourleaf.k8s_bridge.ledger.next_action import Action, next_step
 from fourleaf.k8s_bridge.ledger.page_layout import abandoned, missing, relaid
 from fourleaf.k8s_bridge.ledger.pods import PodLister
-from fourleaf.k8s_bridge.ledger.record_retries import RecordRetries
 from fourleaf.k8s_bridge.ledger.record_store import Records
 from fourleaf.k8s_bridge.ledger.records import GangLease, Member, Page, Phase
 from fourleaf.k8s_bridge.ledger.reread import reread_lease, reread_page, stands
@@ -33,6 +32,7 @@ from fourleaf.k8s_bridge.ledger.takeover import find
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import patiently, together
+from fourleaf.k8s_bridge.runtime.record_retries import RecordRetries
 
 CONVERT_BATCH_RECORDS = 50
 """Pages that are written in another format in one go: commits wait meanwhile."""

@@ -15,7 +15,7 @@ RECORD_RETRY_LIMIT_SECONDS = 30.0
 
 
 @dataclass(slots=True)
-class _Refused:
+class _RecordRetry:
     """`due` on the monotonic clock."""
 
     backoff: Backoff
@@ -27,7 +27,7 @@ class RecordRetries:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._refused: dict[str, _Refused] = {}
+        self._refused: dict[str, _RecordRetry] = {}
 
     def is_due(self, name: str) -> bool:
         """Whether that record may be tried now."""
@@ -46,7 +46,7 @@ class RecordRetries:
         one = self._refused.get(name)
         if one is None:
             backoff = Backoff(self._clock, 2 * RECORD_RETRY_SECONDS, RECORD_RETRY_LIMIT_SECONDS)
-            one = self._refused[name] = _Refused(backoff)
+            one = self._refused[name] = _RecordRetry(backoff)
         one.due = now + one.backoff.next(RECORD_RETRY_SECONDS)
 
     def taken(self, name: str) -> None:
