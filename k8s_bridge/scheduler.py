@@ -160,6 +160,12 @@ class Scheduler:
         return {} if parts is None or parts.nodes is None else parts.nodes.verdicts
 
     @property
+    def unrepaired(self) -> int:
+        """How many gangs lack members and have no repair; none by who does not lead."""
+        parts = self._term.parts if self._term is not None else None
+        return 0 if parts is None or parts.relocation is None else len(parts.relocation.repair.lost)
+
+    @property
     def ledger(self) -> LedgerUse:
         """The formats of the records, as the leader knows them; none by who does not lead."""
         term = self._term

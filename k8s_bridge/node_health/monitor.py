@@ -224,8 +224,12 @@ class NodeMonitor:
             for node in leaf.nodes
             if node.name in self.failures.nodes or leaf.name in self.failures.leaves
         }
+        # Where most are silent a pod may never start, and its gang would not be repaired.
+        silent = self._general.exempt
         withheld = frozenset(
-            name for name, one in self.judgements.items() if name in nodes and not one.usable
+            name
+            for name, one in self.judgements.items()
+            if name in nodes and (name in silent or not one.usable)
         )
         self.cache.judge(withheld, {name: rate for name, rate in rates.items() if rate})
 

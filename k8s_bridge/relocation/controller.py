@@ -211,7 +211,9 @@ class RelocationController:
     async def _repair(self) -> None:
         """One plan at a time, where it is due."""
         async with self._repairing:
-            if self._is_hit() and self.repair.is_due():
+            if not self._is_hit():
+                self.repair.none_is_hit()
+            elif self.repair.is_due():
                 await self.repair.plan(self._view(), self._busy(), self._stuck)
 
     def charge(self, snapshot: Snapshot) -> Snapshot:

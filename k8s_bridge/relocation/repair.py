@@ -30,6 +30,7 @@ from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.k8s_bridge.scheduling.freed_room import OF_THE_ROOM, changes
 from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.readers.objects.annotations import REPAIR_POLICY
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import RepairPlan
 from fourleaf.model.running_gang import EvictionLimit, RepairPolicy, StandingGang
@@ -41,6 +42,7 @@ DRAIN = "topology.scheduler/drain"
 _WAITS = Reason(
     ReasonKind.MEMBERS_MISSING,
     "members are on nodes that are dead, and its repair policy is to wait for these",
+    unblock=(f"set {REPAIR_POLICY} to {RepairPolicy.MOVE}, or bring these nodes back",),
 )
 _BARE = Reason(
     ReasonKind.UNSUPPORTED,
@@ -100,6 +102,10 @@ class RepairPlanner:
 
     def __post_init__(self) -> None:
         self._room = RecordRoom(self.store)
+
+    def none_is_hit(self) -> None:
+        """No gang lacks a member for a node that is lost or emptied, or waits beside its others."""
+        self.lost.clear()
 
     def is_due(self) -> bool:
         """Whether it is time to look who is hit: to know all who stand takes a while."""

@@ -142,6 +142,11 @@ class SchedulerMetrics:
             "Nodes, by what the leader takes them for; 0 in replicas that do not lead.",
             ["verdict"],
         )
+        self._unrepaired = self._new_gauge(
+            "fourleaf_unrepaired_gangs",
+            "Gangs that lost members and have no repair, or whose policy is to wait for them; "
+            "0 in replicas that do not lead.",
+        )
         self._records = self._new_gauge(
             "fourleaf_ledger_records",
             "Records of the ledger, by format; 0 in replicas that do not lead.",
@@ -226,6 +231,10 @@ class SchedulerMetrics:
         """So many nodes are taken for this and that now."""
         for verdict in NodeVerdict:
             self._nodes.labels(verdict.value).set(verdicts.get(verdict, 0))
+
+    def unrepaired(self, gangs: int) -> None:
+        """So many gangs lack members and have no repair now."""
+        self._unrepaired.set(gangs)
 
     def ledger(self, use: LedgerUse) -> None:
         """So many records are in each format, and so many cannot be read."""

@@ -444,6 +444,7 @@ class Reporter:
             self._metrics.leading(scheduler.leading and scheduler.gate.is_open)
             self._metrics.requests(self._requests)
             self._metrics.nodes(scheduler.verdicts)
+            self._metrics.unrepaired(scheduler.unrepaired)
             self._report_records(scheduler.ledger)
             health = scheduler.informers.health()
             self._metrics.watches(

@@ -60,6 +60,10 @@ class SchedulerState(Protocol):
         """How many nodes are taken for what."""
 
     @property
+    def unrepaired(self) -> int:
+        """How many gangs lack members and have no repair."""
+
+    @property
     def ledger(self) -> LedgerUse:
         """The formats of the records."""
 

@@ -15,6 +15,15 @@ SEATS = "tests/k8s_bridge/relocation/test_closed_seats.py"
 
 HANGING = (
     Mutant(
+        "gangs that need no repair any more are counted no more",
+        "an alert goes on for a gang whose node is back",
+        "k8s_bridge/relocation/controller.py",
+        "                self.repair.none_is_hit()\n",
+        "                pass\n",
+        "tests/k8s_bridge/relocation/test_repair.py"
+        "::test_gangs_without_a_repair_are_counted_until_they_need_none",
+    ),
+    Mutant(
         "a page that hangs while pages are laid out",
         "no new node of any leaf is used until the API answers about one page",
         "k8s_bridge/leader.py",

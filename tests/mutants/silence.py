@@ -32,6 +32,14 @@ SILENCE = (
         f"{GENERAL}::test_a_leader_repairs_where_most_nodes_are_switched_off",
     ),
     Mutant(
+        "nodes that are silent as most are take no gang",
+        "gangs are bound to nodes that are perhaps off, and are not repaired there",
+        MONITOR,
+        "(name in silent or not one.usable)",
+        "not one.usable",
+        f"{GENERAL}::test_no_gang_is_bound_where_most_nodes_are_silent",
+    ),
+    Mutant(
         "one host that answers is not enough",
         "a leader that reaches its own host alone takes late nodes for dead",
         "k8s_bridge/node_health/probe.py",

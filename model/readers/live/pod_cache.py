@@ -92,7 +92,6 @@ class PodCache:
         self._assumed: dict[str, Assumption] = {}
         self._stale: set[Address] = set()
         self._members: dict[Identity, dict[Address, None]] = {}
-        self._spaces: dict[tuple[str, str], set[str]] = {}
         self._dependents: dict[tuple[str, OwnerRef], set[Address]] = {}
         self._kinds = DEFAULT_OWNER_KINDS
 
@@ -160,10 +159,6 @@ class PodCache:
     def members(self, identity: Identity) -> Collection[Address]:
         """The pods of a gang, none where there is no such gang."""
         return self._members.get(identity, ())
-
-    def namesakes(self, dialect: str, name: str) -> list[Identity]:
-        """The gangs of that dialect and name, in all namespaces."""
-        return [(space, dialect, name) for space in self._spaces.get((dialect, name), ())]
 
     def known(self, at: Address) -> Known:
         """The pod, which must be there."""
@@ -330,7 +325,6 @@ class PodCache:
         known.identity = identity
         if identity not in self._members:
             self._members[identity] = {}
-            self._spaces.setdefault(identity[1:], set()).add(identity[0])
             self.dirty.update(self.names.add(identity))
         self._members[identity][at] = None
 
@@ -343,10 +337,6 @@ class PodCache:
         del self._members[identity][at]
         if not self._members[identity]:
             del self._members[identity]
-            spaces = self._spaces[identity[1:]]
-            spaces.remove(identity[0])
-            if not spaces:
-                del self._spaces[identity[1:]]
             self.dirty.update(self.names.drop(identity))
 
 

@@ -64,6 +64,24 @@ async def test_one_node_that_is_left_makes_no_other_dead(bench: Bench, is_given_
     assert len(await bench.events("MostNodesHeard")) == 1
 
 
+async def test_no_gang_is_bound_where_most_nodes_are_silent(bench: Bench) -> None:
+    """Six of eight are silent: a pod has one of the two others, and a gang of four waits."""
+    await bench.start()
+    names = sorted(one["metadata"]["name"] for one in bench.fabric)
+    bench.heartbeats.lose(set(names[:6]))
+    bench.kubelets.silent |= set(names[:6])
+    await bench.clock.advance(20)
+    await bench.submit("one", 1)
+    await bench.submit("four", 4)
+    await bench.clock.advance(10)
+    assert set((await bench.places("one")).values()) <= set(names[6:])
+    assert len(await bench.places("one")) == 1
+    assert not await bench.places("four")
+    bench.heartbeats.restore(set(names[:6]))
+    await bench.clock.advance(30)
+    assert len(await bench.places("four")) == 4
+
+
 async def test_half_of_the_nodes_may_die_at_once(bench: Bench) -> None:
     """A rack of two loses power: its gang runs on the other one within a minute."""
     await bench.start()

@@ -202,6 +202,23 @@ async def test_nowhere_the_others_stay_and_wait(bench: Bench) -> None:
     assert await bench.leaves("g") in ([1, 2], [2, 3])
 
 
+async def test_gangs_without_a_repair_are_counted_until_they_need_none() -> None:
+    """Its policy is to wait: it is counted while its node is dead, and told how to be moved."""
+    bench = Bench()
+    scheduler = await bench.start()
+    await bench.submit("g", 2, repair_policy="wait")
+    lost = (await bench.places("g"))[0]
+    bench.lose(lost)
+    await bench.clock.advance(40)
+    assert scheduler.unrepaired == 1
+    (said,) = await bench.events("NotRepaired")
+    assert "To unblock: set topology.scheduler/repair-policy to move" in said["note"]
+    bench.restore(lost)
+    await bench.clock.advance(60)
+    assert scheduler.unrepaired == 0
+    await bench.stop()
+
+
 async def test_a_kubelet_that_is_silent_on_a_living_host_moves_nothing(bench: Bench) -> None:
     """It does not beat for a minute, but the host answers."""
     await bench.submit("g", 2)

@@ -45,6 +45,7 @@ OURS = {
     "fourleaf_evictions",
     "fourleaf_relocations",
     "fourleaf_nodes",
+    "fourleaf_unrepaired_gangs",
     "fourleaf_ledger_records",
     "fourleaf_build_info",
     "fourleaf_namespace_used_gpus",
