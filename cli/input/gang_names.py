@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from fourleaf.model.readers import InputReading
 
 NEAR_NAMES = 3
+_NO_NAME = (
+    "See `fourleaf queue` for names. A Job that has no pods now, as it backs off after failures, "
+    "is no gang until it makes some: `kubectl describe` it."
+)
 
 
 def find_gang(reading: InputReading, text: str, namespace: str | None, where: str) -> GangKey:
@@ -53,5 +57,5 @@ def _not_one(
             by_name[one]
             for one in get_close_matches(text.rpartition("/")[2], list(by_name), NEAR_NAMES)
         ]
-        advice = f"Perhaps {', '.join(close)}?" if close else "See `fourleaf queue` for names."
+        advice = f"Perhaps {', '.join(close)}?" if close else _NO_NAME
     return bad_input(where, message, advice, about=f"Gang {text}")

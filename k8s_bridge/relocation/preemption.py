@@ -294,7 +294,8 @@ class PreemptionPlanner:
             f"{counted(reason.count('limits'), 'limit')} of disruption budgets, admission, its "
             f"namespace or its own affinity forbid; {kept} of "
             f"{counted(len(lower), 'lower gang')} may not be evicted at all. To unblock: raise "
-            "these budgets, or wait until a gang ends",
+            "these budgets, which the scheduler's log names (preemption_forbidden), or wait until "
+            "a gang ends",
         )
 
     def _tell(self, gang: Gang, view: ClusterView, why: str) -> None:
