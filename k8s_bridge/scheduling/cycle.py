@@ -43,7 +43,7 @@ COMMIT_PATIENCE_SECONDS = 0.1
 """Seconds for which a cycle waits for its commits; those that take longer go on beside the next."""
 
 SEATS_PATIENCE_SECONDS = 2.0
-"""The same where places were kept for gangs: until these have them, nobody else may use them."""
+"""The same where places were kept for gangs: until these have them, no other gang may use them."""
 
 TURNS_FOR_BINDINGS = 8
 """Turns of the event loop in which bindings are sent, through the gate and to a connection."""
