@@ -103,8 +103,9 @@ bench: $(STAMP) ## Run every benchmark, one after the other
 fix-nodes: $(STAMP) ## Put nodes of the cluster at hand into a device map: make fix-nodes MAPPED=sts/web
 	@$(FOURLEAF) map fix $(MAPPED) --apply
 
-reference: $(STAMP) ## Write the reference pages (docs/reference) from the code
+reference: $(STAMP) ## Write the reference pages (docs/reference), and the first page of the results
 	@.venv/bin/python -m docs.reference
+	@.venv/bin/python -m benchmarks.first_page
 
 manifests: $(STAMP) ## Write anew what is generated in deploy/
 	@.venv/bin/python -m fourleaf.model.crds deploy/crds
