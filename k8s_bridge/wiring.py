@@ -180,9 +180,7 @@ class Wiring:
                 cluster,
                 cache,
                 ledger,
-                RelocationStore(
-                    records, ledger, epoch, clock, tasks.create_task, cache.changed.set
-                ),
+                RelocationStore(records, ledger, epoch, clock),
                 nodes,
                 self.planner,
                 clock,

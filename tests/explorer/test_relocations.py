@@ -81,13 +81,14 @@ def test_an_eviction_without_uid_meets_who_came_instead() -> None:
         assert "evicted" in breach_of(ALONE, ONE_FAULT)
 
 
-async def _unwritten(self: RelocationStore, one: Relocation, *_: object) -> None:
-    self._open[one.gang] = replace(one, version="1")
+async def _unwritten(self: RelocationStore, one: Relocation) -> bool:
+    self._open[one.gang] = one
+    return True
 
 
 def test_an_eviction_before_its_record_is_noticed() -> None:
     """A relocation that nobody wrote down has no right to evict."""
-    with patch.object(RelocationStore, "_write", _unwritten):
+    with patch.object(RelocationStore, "put", _unwritten):
         assert "no leader ever said" in breach_of(REPAIR, IN_TURN)
 
 
