@@ -48,6 +48,9 @@ class MachineClock:
             await asyncio.sleep(0)
             await self.running()
             return
+        if seconds <= _TICK:
+            # It passes all the same: who waits for the rest of a second would wait for ever.
+            await self._true.sleep(_TICK / self.rate)
         until = self.monotonic() + seconds
         while (left := until - self.monotonic()) > _TICK:
             await self._true.sleep(left / self.rate)
