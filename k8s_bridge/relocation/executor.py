@@ -110,7 +110,8 @@ class Executor:
                     await self.end(one, closed)
                 # It may have ended while the API answered; its leavers are others' by then.
                 elif closed is not None and self.store.holds(one):
-                    sent += [self._sent(one, leaver) for leaver in due]
+                    still = progress(one, self.view()).evict
+                    sent += [self._sent(one, leaver) for leaver in due if leaver in still]
             elif found.placed is not None:
                 self.cache.changed.set()
         # Once for all of them: a tenant may have many relocations whose evictions hang.
