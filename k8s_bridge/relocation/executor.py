@@ -230,9 +230,7 @@ class Executor:
     async def _evict(self, one: Relocation, leaver: Leaver) -> None:
         try:
             async with self.trials.turns.turn(leaver.pod.namespace):
-                # While it waited, its node may have been heard again.
-                is_back = leaver.lost and leaver.node not in self.nodes.dead
-                if self.store.holds(one) and not is_back:
+                if self.store.holds(one):
                     await self._send(one, leaver)
         finally:
             self._asked_for(leaver).is_sent = False

@@ -73,13 +73,13 @@ HANGING = (
         "::test_who_is_heard_again_meanwhile_is_not_ended",
     ),
     Mutant(
-        "members of a node that is heard again",
-        "members that run on are evicted, as their node was silent when a slow API was asked",
+        "who is to go is looked at again",
+        "pods are evicted for a gang that was deleted while the API was slow",
         "k8s_bridge/relocation/executor.py",
-        "leaver.lost and leaver.node not in self.nodes.dead",
-        "False",
+        " for leaver in due if leaver in still]",
+        " for leaver in due]",
         "tests/k8s_bridge/relocation/test_changed_meanwhile.py"
-        "::test_members_of_a_node_that_is_heard_again_stay",
+        "::test_victims_of_a_gang_that_is_gone_stay",
     ),
     Mutant(
         "a lease that hangs while a sweep reads it",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES, PODS
@@ -10,6 +12,7 @@ from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.names import PAGE
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
+from fourleaf.k8s_bridge.relocation.repair import DRAIN
 from fourleaf.model.gang import GangKey
 from fourleaf.model.relocation import PreemptionPlan
 from fourleaf.model.snapshot import Snapshot
@@ -55,17 +58,25 @@ async def test_a_gang_that_has_changed_meanwhile_evicts_none() -> None:
 
 
 class SlowPages:
-    """An API that takes so many seconds for each page that is read, and counts these."""
+    """An API that takes so many seconds for each page that is read, and counts these.
+
+    Just before it answers, `happens` takes place, and the scheduler hears of it.
+    """
 
     def __init__(self, bench: Bench, seconds: float) -> None:
         self.bench, self.seconds = bench, seconds
         self.count = 0
+        self.happens: Callable[[], Awaitable[object]] | None = None
 
     async def before(self, request: ApiRequest) -> None:
         """Let it wait."""
         if (request.kind, request.verb) == (LEASES, "get") and request.target.name.startswith(PAGE):
             self.count += 1
             await self.bench.clock.sleep(self.seconds)
+            if self.happens is not None:
+                await self.happens()
+                for _ in range(100):
+                    await asyncio.sleep(0)
 
     async def after(self, request: ApiRequest, answer: Any) -> None:
         """Answers pass."""
@@ -84,6 +95,43 @@ async def test_members_of_a_node_that_is_heard_again_stay() -> None:
         await bench.clock.advance(0.25)
     bench.restore(node)
     await bench.clock.advance(60)
+    assert await bench.uids("g") == before
+    await bench.stop()
+
+
+async def test_victims_of_a_gang_that_is_gone_stay() -> None:
+    """Its two pods are deleted in the moment in which the API says who leads: all four stay."""
+    bench = Bench(1, 1)
+    await bench.config("{preemption: {afterSeconds: 1}}")
+    await bench.classes(low=1, high=10)
+    pages = SlowPages(bench, 3.1)
+    pages.happens = lambda: bench.delete("high")
+    await bench.start(answers=pages)
+    await bench.submit("low", 4, priority="low")
+    before = await bench.uids("low")
+    await bench.submit("high", 2, priority="high")
+    await bench.clock.advance(30)
+    assert pages.count == 1
+    assert await bench.uids("low") == before
+    await bench.stop()
+
+
+async def test_a_member_stays_whose_seat_is_taken() -> None:
+    """One node is free for it, and a pod of another scheduler comes there in that moment."""
+    bench = Bench(1, 1)
+    pages = SlowPages(bench, 3.1)
+    await bench.start(answers=pages)
+    await bench.submit("full", 2)
+    await bench.submit("g", 1)
+    before, places = await bench.uids("g"), await bench.places("g")
+    held = {*places.values(), *(await bench.places("full")).values()}
+    stranger = pod("stranger", 8, "default-scheduler")
+    (stranger["spec"]["nodeName"],) = {one["metadata"]["name"] for one in bench.fabric} - held
+    pages.happens = lambda: submit(bench.cluster, "other", [stranger])
+    drained = {"metadata": {"annotations": {DRAIN: "true"}}}
+    await bench.cluster.patch(NODES, Target("", places[0]), drained)
+    await bench.clock.advance(30)
+    assert pages.count == 1
     assert await bench.uids("g") == before
     await bench.stop()
 
