@@ -49,7 +49,7 @@ class Failing:
     """Seconds of silence after which a node is dead, and what comes of the gang then.
 
     `policy` is its repair policy, None where no gang is repaired. `most_away`: how many of how many
-    nodes are silent or not ready, where these are most: then none is taken for dead for that.
+    nodes are silent or not ready, where these are most: if they fell silent together, none is dead.
     """
 
     after_seconds: float

@@ -59,7 +59,7 @@ def silences(renewed: Mapping[str, float], at_least: float = 0.0) -> dict[str, f
 def most_away(fabric: Fabric, silent: Mapping[str, float]) -> tuple[int, int] | None:
     """How many of how many nodes are `silent` or not ready, where these are most; None if not.
 
-    The scheduler takes none of them for dead for its silence then.
+    Where they fell silent together, the scheduler takes none of them for dead for that.
     """
     nodes = fabric.nodes.values()
     away = sum(not node.ready or node.name in silent for node in nodes)

@@ -40,8 +40,8 @@ def cluster_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
         yield _line("", f"{_nameless(nodes)}; see `fourleaf topology check`", "yellow")
     if nodes["mostAway"]:
         text = (
-            f"{nodes['away']:,} are silent or not ready: while these are most, none is taken for "
-            "dead and no gang is repaired"
+            f"{nodes['away']:,} are silent or not ready: where most fell silent together, none of "
+            "them is taken for dead and no gang there is repaired"
         )
         yield _line("", text, "yellow")
     if nodes["withoutGpus"]:

@@ -118,8 +118,9 @@ def _what_comes(failing: Failing) -> Text:
     if failing.most_away is not None:
         away, nodes = failing.most_away
         return Text(
-            f"{away} of {nodes} nodes are silent or not ready: while these are most, none is dead, "
-            "and nothing moves; bring the network back, or delete the nodes that are surely off",
+            f"{away} of {nodes} nodes are silent or not ready: where most fell silent together, "
+            "none of them is dead and nothing moves; bring the network back, or delete the nodes "
+            "that are surely off",
             style="yellow",
         )
     return Text(

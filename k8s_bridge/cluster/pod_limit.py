@@ -26,7 +26,8 @@ LEAST_OF_A_CONTAINER = 8
 FEW = 16
 """Owners and finalizers: one controls, and the first ones say what keeps a pod."""
 
-_FIRST = frozenset({"cpu", "memory", "ephemeral-storage", *Spec().gpu_resources})
+_GPUS = frozenset(Spec().gpu_resources)
+_FIRST = frozenset({"cpu", "memory", "ephemeral-storage", *_GPUS})
 _IN_METADATA = ("labels", "annotations")
 _IN_SPEC = ("overhead", "resourceClaims", "volumes")
 _IN_STATUS = (
@@ -106,10 +107,22 @@ def _cut_containers(spec: Body) -> Iterator[str]:
             continue
         inner = sum(map(_length, listed))
         if len(listed) > MOST_OF_A_FIELD or inner > MOST_OF_CONTAINERS:
-            kept = listed[:MOST_OF_A_FIELD]
+            # Devices that were not counted would be given to others as well.
+            kept = sorted(listed, key=_rank)[:MOST_OF_A_FIELD]
             each = max(LEAST_OF_A_CONTAINER, MOST_OF_CONTAINERS // len(kept) // 4)
             spec[key] = [_with_few_parts(one, each) for one in kept]
             yield key
+
+
+def _rank(container: Any) -> int:
+    """0 for a container that asks for GPUs, 1 for one with another extended resource, else 2."""
+    resources = container.get("resources") if isinstance(container, dict) else None
+    asked = resources if isinstance(resources, dict) else {}
+    amounts = (asked.get(key) for key in ("requests", "limits"))
+    names = [name for one in amounts if isinstance(one, dict) for name in one]
+    if not _GPUS.isdisjoint(names):
+        return 0
+    return 1 if any("/" in name for name in names) else 2
 
 
 def _length(container: Any) -> int:

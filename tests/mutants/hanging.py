@@ -52,7 +52,7 @@ HANGING = (
     ),
     Mutant(
         "a page made behind a successor's back",
-        "a replaced leader believes the page that it made itself, and evicts whom the other bound",
+        "a replaced leader believes the page that it made itself, and evicts pods of the other",
         "k8s_bridge/relocation/store.py",
         "[name for name in names if name not in self.ledger.founded]",
         "names",

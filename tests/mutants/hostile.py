@@ -84,5 +84,14 @@ HOSTILE = (
         "",
         f"{WORDS}::test_conditions_and_events_are_one_line",
     ),
+    Mutant(
+        "containers with GPUs are kept first",
+        "a pod of 600 containers of which the last has all GPUs of its node seems to have none",
+        "k8s_bridge/cluster/pod_limit.py",
+        "sorted(listed, key=_rank)[:MOST_OF_A_FIELD]",
+        "listed[:MOST_OF_A_FIELD]",
+        "tests/k8s_bridge/cluster/test_pod_limit.py"
+        "::test_the_gpus_of_the_last_of_many_containers_count",
+    ),
 )
 """Each was seen to happen before there was the safeguard."""

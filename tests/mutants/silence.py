@@ -73,7 +73,7 @@ SILENCE = (
     ),
     Mutant(
         "time to be heard from the end of a silence",
-        "looks that last as long as that time leave nobody any of it, and most nodes die",
+        "looks that last as long as that time leave no node any of it, and most nodes die",
         SILENCES,
         "                members[name] = _Silent(one.renewed, now)\n",
         "                del members[name]\n",
@@ -113,7 +113,7 @@ SILENCE = (
     ),
     Mutant(
         "only a heartbeat is one",
-        "a silence of most nodes is over because the API server answers nobody",
+        "a silence of most nodes is over because the API server answers no one",
         SILENCES,
         "one.renewed != before if one.renewed else not is_suspect(one)",
         "not is_suspect(one)",

@@ -118,6 +118,15 @@ def test_what_a_pod_holds_counts_however_much_else_it_says() -> None:
     assert (pod.request.gpus, pod.request.cpu, pod.devices) == (8, 6_000, (0, 1, 2, 3))
 
 
+def test_the_gpus_of_the_last_of_many_containers_count() -> None:
+    """Beside 600 with another resource, which a kubelet without it ignores, and 600 with none."""
+    others = containers(600, resources={"requests": {"a.x/y": "1"}})
+    gpus = {"name": "last", "resources": {"limits": {"nvidia.com/gpu": "8"}}}
+    body = made.pod("p", containers=[*containers(600), *others, gpus], nodeName="n1")
+    reading = reading_of(slim(body))
+    assert [pod.request.gpus for pod in reading.snapshot.running] == [8]
+
+
 def test_what_a_large_pod_says_is_kept_whole() -> None:
     """Forty containers with ten ports each, forty volumes, and a hundred labels are no excess."""
     ports = [{"containerPort": i, "protocol": "TCP"} for i in range(1, 11)]

@@ -65,7 +65,7 @@ class Desk:
 
 @pytest.fixture
 async def desk() -> Desk:
-    """Nobody was asked for yet."""
+    """No node was asked for yet."""
     desk = Desk()
     await desk.cluster.create(NODES, "", node("b", "l", "s"))
     return desk

@@ -1,4 +1,4 @@
-"""A general silence ends node by node, and nobody dies of how it ends."""
+"""A general silence ends node by node, and no node dies of how it ends."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ def test_an_edit_asks_again_where_it_may_give_a_place(path: str, is_asked: bool)
 def test_an_answer_that_was_not_proven_is_asked_again_by_any_edit() -> None:
     """Set aside by a solver out of its time, a gang is looked at once more with more of it.
 
-    Once, and then as all others: an edit after a proof asks nobody.
+    Once, and then as all others: an edit after a proof asks no gang.
     """
     made = reader(node(), pod("p"))
     made.configure(SchedulerConfig.model_validate(config(**BASE)))
