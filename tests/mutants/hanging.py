@@ -5,6 +5,8 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 
 RECORDS = "tests/k8s_bridge/scheduling/test_hanging_records.py"
+RELOCATIONS = "tests/k8s_bridge/relocation/test_hanging_relocations.py"
+MEANWHILE = "tests/k8s_bridge/relocation/test_changed_meanwhile.py"
 SEATS = "tests/k8s_bridge/relocation/test_closed_seats.py"
 
 HANGING = (
@@ -73,13 +75,102 @@ HANGING = (
         "::test_who_is_heard_again_meanwhile_is_not_ended",
     ),
     Mutant(
-        "who is to go is looked at again",
-        "pods are evicted for a gang that was deleted while the API was slow",
+        "victims of a gang that is gone meanwhile",
+        "pods are evicted for nobody, as their preemptor was there when a slow API was asked",
         "k8s_bridge/relocation/executor.py",
-        " for leaver in due if leaver in still]",
-        " for leaver in due]",
-        "tests/k8s_bridge/relocation/test_changed_meanwhile.py"
-        "::test_victims_of_a_gang_that_is_gone_stay",
+        "[self._sent(one, leaver) for leaver in due if leaver in still]",
+        "[self._sent(one, leaver) for leaver in due]",
+        f"{MEANWHILE}::test_victims_of_a_gang_that_is_gone_stay",
+    ),
+    Mutant(
+        "a seat that is taken meanwhile",
+        "a member that runs is evicted though its new place was taken while the API was slow",
+        "k8s_bridge/relocation/executor.py",
+        "            still = progress(one, self.view()).evict\n",
+        "            still = progress(one, view).evict\n",
+        f"{MEANWHILE}::test_a_member_stays_whose_seat_is_taken",
+    ),
+    Mutant(
+        "relocations that are written beside each other",
+        "no gang is repaired until the API answers about the record of another one",
+        "k8s_bridge/relocation/store.py",
+        "await self.a_while([task for one in drafts if (task := self._begun(one, held))])",
+        "[await task for one in drafts if (task := self._begun(one, held))]",
+        f"{RELOCATIONS}::test_a_record_that_is_not_written_keeps_no_other_gang_from_its_repair",
+    ),
+    Mutant(
+        "no pod goes for what is not written",
+        "a member is evicted of whose new place no other leader knows",
+        "k8s_bridge/relocation/store.py",
+        "return self.holds(one) and bool(one.version) and not self._turns.holds(str(one.gang))",
+        "return self.holds(one)",
+        f"{RELOCATIONS}::test_no_pod_goes_before_its_record_is_written",
+    ),
+    Mutant(
+        "places of what is not written yet",
+        "a gang is drained to a place that was given away while its record was on its way",
+        "k8s_bridge/relocation/store.py",
+        "            self._open.setdefault(one.gang, one)\n",
+        "            pass\n",
+        f"{RELOCATIONS}::test_places_are_kept_while_the_record_is_on_its_way",
+    ),
+    Mutant(
+        "places of what is never written",
+        "room stays idle for as long as the API does not answer about one record",
+        "k8s_bridge/relocation/store.py",
+        "        if not one.version:\n            self._let_go(gang)\n",
+        "",
+        f"{RELOCATIONS}::test_places_are_kept_while_the_record_is_on_its_way",
+    ),
+    Mutant(
+        "relocations that end beside the cycle",
+        "fresh pods wait for a minute, as the API does not delete the record of another gang",
+        "k8s_bridge/relocation/executor.py",
+        "        await self.store.a_while("
+        "self._begun_to_end(one, why), EVICTION_PATIENCE_SECONDS)\n",
+        "        for task in self._begun_to_end(one, why):\n            await task\n",
+        f"{RELOCATIONS}::test_a_record_that_is_not_deleted_makes_no_cycle_late",
+    ),
+    Mutant(
+        "seats that are looked at beside each other",
+        "no gang is repaired until the API answers about the node of another one's place",
+        "k8s_bridge/relocation/executor.py",
+        "                begun += self._begun_to_tell(one, due, view, sent)\n",
+        "                await asyncio.wait(self._begun_to_tell(one, due, view, sent))\n",
+        f"{RELOCATIONS}::test_a_seat_about_which_the_api_is_silent_keeps_no_other_gang_waiting",
+    ),
+    Mutant(
+        "claims beside the term",
+        "nothing is scheduled until the API answers a new leader about one relocation",
+        "k8s_bridge/relocation/store.py",
+        "        await self.a_while([self.spawn(self._claim(one)) for one in found])\n",
+        "        for one in found:\n            await self._claim(one)\n",
+        f"{RELOCATIONS}::test_a_claim_that_hangs_keeps_nothing_from_being_scheduled",
+    ),
+    Mutant(
+        "evictions of what is not claimed",
+        "a member goes for a record that the leader before may still delete",
+        "k8s_bridge/relocation/store.py",
+        "bool(one.version) and not self._turns.holds(str(one.gang))",
+        "bool(one.version)",
+        f"{RELOCATIONS}::test_no_pod_goes_before_its_record_is_claimed",
+    ),
+    Mutant(
+        "pages that are all gone",
+        "a replaced leader evicts, as its successor has deleted all pages that it knows",
+        "k8s_bridge/relocation/store.py",
+        "        elif told:\n",
+        "        elif False:\n",
+        "tests/k8s_bridge/relocation/test_store.py::test_pages_that_are_all_gone_say_nothing",
+    ),
+    Mutant(
+        "gangs that no room can help",
+        "who is new takes the room of a gang that has lost a member, beside one that nobody moves",
+        "k8s_bridge/relocation/repair.py",
+        "        if for_room <= {one.gang.key for one in hit}:\n",
+        "        if self.lost.keys() <= {one.gang.key for one in hit}:\n",
+        "tests/k8s_bridge/relocation/test_repair_first.py"
+        "::test_a_gang_that_no_room_helps_keeps_no_other_from_it",
     ),
     Mutant(
         "a lease that hangs while a sweep reads it",

@@ -36,9 +36,9 @@ REFUSED_EVICTIONS = (
         "one wait for all evictions of a step",
         "each of a tenant's relocations whose eviction hangs holds the others up for a second",
         "k8s_bridge/relocation/executor.py",
-        " for leaver in due if leaver in still]\n",
-        " for leaver in due if leaver in still]\n"
-        "                    await self.clock.sleep(EVICTION_PATIENCE_SECONDS)\n",
+        "                begun += self._begun_to_tell(one, due, view, sent)\n",
+        "                begun += self._begun_to_tell(one, due, view, sent)\n"
+        "                await self.clock.sleep(EVICTION_PATIENCE_SECONDS)\n",
         f"{REFUSED}::test_many_relocations_that_hang_are_waited_for_once",
     ),
     Mutant(
@@ -102,7 +102,7 @@ REFUSED_EVICTIONS = (
         "evictions end with their relocation",
         "a pod that waits for its slot is evicted for a gang that is gone",
         "k8s_bridge/relocation/executor.py",
-        "                if self.store.holds(one):\n",
+        "                if self.store.may_evict(one):\n",
         "                if True:\n",
         f"{REFUSED}::test_evictions_that_wait_for_their_slot_end_with_their_relocation",
     ),
