@@ -7,6 +7,7 @@ Each file of `published` is an example in full. What the API server demands beyo
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from itertools import combinations, compress
@@ -81,6 +82,9 @@ USER = {
 """Who uses the claim that is published without anybody who does."""
 
 AKS = "aks-workerpool-25338008-vmss00000"
+PARTS = {"nvidia.com/mig-1g.10gb": 7, "nvidia.com/gpu.shared": 4}
+"""What either of two nodes offers in place of GPUs: cut by MIG, and shared by MPS."""
+
 LINKED = "gpu-5"
 """The one node with links of 600 GB/s, between its devices 2 to 5 alone."""
 
@@ -89,14 +93,23 @@ CONFIG = "/api/v1/namespaces/kube-system/configmaps"
 
 
 def fabric() -> list[dict[str, Any]]:
-    """Four leaves of four nodes of 8 GPUs, two spines; four AKS nodes of 4; no bandwidth stated."""
+    """Four leaves of four nodes of 8 GPUs, two spines; four AKS nodes of 4; two of parts of GPUs.
+
+    No bandwidth is stated.
+    """
     bodies = Fleet(16, leaves_per_spine=2).objects(ready=False)
     mapped = Fleet(4, gpus=4).objects(ready=False)
     for number, body in zip((0, 1, 3, 4), mapped, strict=True):
         body["metadata"]["name"] = f"{AKS}{number}"
         labels = {LEAF_LABEL: "aks-leaf", SPINE_LABEL: "aks"}
         body["metadata"]["labels"] |= labels | {"kubernetes.io/hostname": f"{AKS}{number}"}
-    return [*bodies, *mapped]
+    parts = Fleet(2, gpus=0).objects(ready=False)
+    for number, body in enumerate(parts):
+        body["metadata"]["name"] = f"parts-{number}"
+        labels = {LEAF_LABEL: "parts", SPINE_LABEL: "parts"}
+        body["metadata"]["labels"] |= labels | {"kubernetes.io/hostname": f"parts-{number}"}
+        body["status"]["allocatable"] |= {name: str(count) for name, count in PARTS.items()}
+    return [*bodies, *mapped, *parts]
 
 
 def inventory() -> dict[str, Any]:
@@ -308,6 +321,44 @@ def _check_claim(api: Api, space: str, name: str, pod: str, node: str, devices: 
 
     eventually(told, f"the status of {name} names the node of {pod}")
     assert allocated(api, space, name)[0]["devices"] == devices
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_parts_of_gpus_are_given_out_as_their_device_plugin_shows_them(
+    api: Api, space: str, name: str
+) -> None:
+    """A Job that asks for all parts of two nodes starts on both; the next one waits for it."""
+    count = 2 * PARTS[name]
+    apply(api, space, _of_parts("all", count, name))
+    eventually(lambda: len(_nodes(api, space)) == count, f"{count} pods stand")
+    apply(api, space, _of_parts("next", 1, name))
+    eventually(lambda: _waits(api, space), "the next one is told that it waits")
+    assert Counter(_nodes(api, space)) == {"parts-0": PARTS[name], "parts-1": PARTS[name]}
+
+
+def _of_parts(name: str, count: int, part: str) -> dict[str, Any]:
+    """The Job of the example with `count` pods of one part each."""
+    (body,) = example("job.yaml")
+    body["metadata"] = {"name": name}
+    body["spec"] |= {"parallelism": count, "completions": count, "completionMode": "Indexed"}
+    container = body["spec"]["template"]["spec"]["containers"][0]
+    container["resources"] = {"limits": {part: "1"}}
+    return body
+
+
+def _waits(api: Api, space: str) -> bool:
+    conditions = (
+        (one["type"], one["status"])
+        for pod in api.get(pods(space))["items"]
+        for one in pod["status"].get("conditions", ())
+    )
+    return ("PodScheduled", "False") in conditions
+
+
+def _nodes(api: Api, space: str) -> list[str]:
+    """The nodes of all pods of a namespace that are bound."""
+    found = (pod["spec"].get("nodeName") for pod in api.get(pods(space))["items"])
+    return [node for node in found if node]
 
 
 def test_the_pod_with_a_map_stands_on_its_first_line(api: Api, space: str) -> None:

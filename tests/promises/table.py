@@ -12,7 +12,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
 FOLDER = Path(__file__).parent
-FLOOR = 189
+FLOOR = 190
 """Rows with the verdict Y: a test holds the number, which only goes up."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fourleaf.model.readers.config import ConfigRead
-from fourleaf.model.readers.nodes.nodes import NodeRead
+from fourleaf.model.readers.nodes.nodes import NodeRead, has_gpus
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.topology.contradictions import contradictions
 from fourleaf.model.readers.topology.findings import FindingKind
@@ -31,7 +31,7 @@ def with_discovered(
     found = {one.node.name: one.discovered for one in nodes if one.discovered is not None}
     if not found:
         return standing, NOWHERE
-    on_gpus = {one.node.name: one.node.labels for one in nodes if one.node.allocatable.gpus > 0}
+    on_gpus = {one.node.name: one.node.labels for one in nodes if has_gpus(one, read.config.spec)}
     labelled = {one.node.name: place for one, place in standing if place is not None}
     decide = labels_decide(read.config.spec.topology, levels, list(on_gpus.values()))
     made = discovered_standing(found, on_gpus.keys(), labelled, decide)

@@ -15,6 +15,7 @@ from fourleaf.model.readers.nodes.discovered import warn_of_discovered, with_dis
 from fourleaf.model.readers.nodes.node_status import doubt_twins
 from fourleaf.model.readers.nodes.nodes import (
     NodeRead,
+    has_gpus,
     mixed_gpu_sources,
     with_devices,
 )
@@ -44,14 +45,14 @@ _ONLY = Place((), ONLY_SPINE, ONLY_LEAF)
 
 
 def read_fabric(report: Report, nodes: Sequence[NodeRead], read: ConfigRead) -> Fabric:
-    """The fabric of `nodes`; nodes without GPUs and without a leaf are left out."""
+    """The fabric of `nodes`; nodes without GPUs, or parts of them, and a leaf are left out."""
     topology = read.config.spec.topology
     doubt_twins((one.node.name, one.devices) for one in nodes)
     nodes = [replace(one, node=with_devices(one)) for one in nodes]
-    on_gpus = [one for one in nodes if one.node.allocatable.gpus > 0]
+    on_gpus = [one for one in nodes if has_gpus(one, read.config.spec)]
     levels = _levels(report, [one.node.labels for one in on_gpus or nodes], read)
     mixed = mixed_gpu_sources(nodes)
-    standing, discovered = with_discovered(nodes, _standing(nodes, levels), levels, read)
+    standing, discovered = with_discovered(nodes, _standing(nodes, levels, read), levels, read)
     apart = [one for one, place in standing if place is None]
     refuses = topology.unlabelled == "refuse"
     if apart:
@@ -100,7 +101,7 @@ def _levels(report: Report, labels: Sequence[Mapping[str, str]], read: ConfigRea
 
 
 def _standing(
-    nodes: Sequence[NodeRead], levels: Levels | None
+    nodes: Sequence[NodeRead], levels: Levels | None, read: ConfigRead
 ) -> list[tuple[NodeRead, Place | None]]:
     """Nodes with where they stand; None for nodes with GPUs that name no leaf."""
     spines = levels is not None and any(one.node.labels.get(levels.spine or "") for one in nodes)
@@ -112,7 +113,7 @@ def _standing(
         if place is not None and place.leaf and place.spine:
             if not _refused(one, place, levels):
                 found.append((one, place))
-        elif one.node.allocatable.gpus > 0 or (place and place.leaf):
+        elif has_gpus(one, read.config.spec) or (place and place.leaf):
             found.append((one, None))
     return found
 

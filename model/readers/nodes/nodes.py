@@ -21,6 +21,7 @@ from fourleaf.model.readers.objects.amounts import (
     amounts,
     as_offer,
     gpu_resource,
+    is_part_of_gpus,
     most_devices,
 )
 from fourleaf.model.readers.objects.annotations import BANDWIDTH, PREFIX, field_of
@@ -180,6 +181,12 @@ def _with_claimable(manifest: Manifest, node: Node, claimable: Claimable) -> Nod
     offered = replace(node.allocatable, gpus=len(claimable.names))
     node = replace(node, allocatable=offered, device_names=claimable.names)
     return NodeRead(manifest, node, "", devices)
+
+
+def has_gpus(one: NodeRead, spec: Spec) -> bool:
+    """Whether a node offers GPUs, or parts of them alone."""
+    offer, names = one.node.allocatable, spec.gpu_resources
+    return offer.gpus > 0 or any(is_part_of_gpus(name, names) for name, n in offer.extra if n)
 
 
 def with_devices(read: NodeRead) -> Node:

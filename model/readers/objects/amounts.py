@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import lru_cache
 
@@ -182,15 +182,21 @@ def gpu_resource(manifest: Manifest, asked: Amounts, names: tuple[str, ...], fie
 def most_devices(manifest: Manifest, status: Body, names: tuple[str, ...]) -> float:
     """How many devices a node has by what its kubelet tells of it, broken ones and parts too.
 
-    A device that is cut into parts is offered as these alone (`nvidia.com/mig-1g.10gb`), one that
-    is shared under a name of its own (`nvidia.com/gpu.shared`). Infinite where nothing is told.
+    Infinite where nothing is told.
     """
     if status.get("capacity") is None:
         return math.inf
-    parts = tuple(f"{name.partition('/')[0]}/mig-" for name in names)
-    shared = tuple(f"{name}." for name in names)
     had = amounts(manifest, status["capacity"], "status.capacity").items()
-    return sum(n for name, n in had if name in names or name.startswith(parts + shared))
+    return sum(n for name, n in had if name in names or is_part_of_gpus(name, names))
+
+
+def is_part_of_gpus(name: str, gpu_names: Iterable[str]) -> bool:
+    """Whether the resource is parts of GPUs, or GPUs that several pods share.
+
+    A device that is cut into parts is offered as these alone (`nvidia.com/mig-1g.10gb`), one that
+    is shared, in turns or by MPS, under a name of its own (`nvidia.com/gpu.shared`).
+    """
+    return any(name.startswith((f"{gpu.partition('/')[0]}/mig-", f"{gpu}.")) for gpu in gpu_names)
 
 
 def as_request(asked: Amounts, gpu_names: tuple[str, ...]) -> Resources:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
+
+import pytest
 
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.readers import InputReading
@@ -30,6 +33,24 @@ def test_nodes_of_which_none_names_a_leaf_are_one() -> None:
     assert said(found) == [
         "spec.topology: finds no leaf: no GPU node has a known label, so all 2 stand in one leaf"
     ]
+
+
+@pytest.mark.parametrize("name", ["nvidia.com/mig-1g.10gb", "nvidia.com/gpu.shared"])
+def test_nodes_that_offer_parts_of_gpus_alone_are_in_the_fabric(name: str) -> None:
+    """All GPUs of two nodes are cut by MIG, or shared by MPS, 14 parts in all: 14 of 15 start."""
+    offer = {name: "7", "pods": "110"}
+    container = {"name": "main", "resources": {"limits": {name: "1"}}}
+    found = reading(
+        node("n1", None, status={"allocatable": offer, "capacity": offer}),
+        node("n2", None, status={"allocatable": offer, "capacity": offer}),
+        node("cpu", None, status={}),
+        *(pod(f"p-{i}", containers=[container]) for i in range(15)),
+    )
+    assert leaves(found.snapshot.fabric) == [("fabric", "fabric", 2)]
+    plan = solve(found.snapshot)
+    places = Counter(node for placed in plan.placements for _, node in placed.pods)
+    assert places == {"n1": 7, "n2": 7}
+    assert len(plan.waiting) == 1
 
 
 def test_an_edge_across_spines_is_told_to_count_for_nothing() -> None:
