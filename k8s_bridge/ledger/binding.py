@@ -14,6 +14,7 @@ from fourleaf.k8s_bridge.cluster.errors import (
 )
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Cluster, Target
+from fourleaf.k8s_bridge.ledger.awaited_volumes import Unwatched, VolumeWatcher
 from fourleaf.k8s_bridge.ledger.claim_allocation import (
     Allocator,
     Drivers,
@@ -73,11 +74,14 @@ class Binder:
     drivers: Drivers = field(default_factory=NoDrivers)
     volumes: VolumeLister = field(default_factory=NoVolumes)
     patience: VolumePatience = field(default_factory=VolumePatience)
+    watcher: VolumeWatcher = field(default_factory=Unwatched)
 
     @property
     def provisioner(self) -> VolumeProvisioner:
         """Who sees to the volumes of members."""
-        return VolumeProvisioner(self.cluster, self.volumes, self.pods, self.clock, self.patience)
+        return VolumeProvisioner(
+            self.cluster, self.volumes, self.pods, self.clock, self.patience, self.watcher
+        )
 
     @property
     def allocator(self) -> Allocator:

@@ -129,6 +129,8 @@ def cause(reason: Reason) -> str:  # noqa: C901 - one arm per kind of reason
             return _with("its binding was refused", detail)
         case ReasonKind.UNANSWERED:
             return _with("there is no answer yet whether it may be bound", detail)
+        case ReasonKind.VOLUMES_AWAITED:
+            return detail or "volumes of its claims have not been made"
         case ReasonKind.PLACES_KEPT:
             return detail or "places are kept for its members until they have come"
         case ReasonKind.RECORD_UNREADABLE:
