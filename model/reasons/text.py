@@ -72,8 +72,22 @@ def listed(names: Sequence[str]) -> str:
 
 def steps(reason: Reason) -> list[str]:
     """What would let the gang start, the first few steps of many."""
-    first, more = list(reason.unblock[:MOST_NAMED]), len(reason.unblock) - MOST_NAMED
+    every = reason.unblock or _steps_of_kind(reason)
+    first, more = list(every[:MOST_NAMED]), len(every) - MOST_NAMED
     return [*first, f"or one of {more:,} more"] if more > 0 else first
+
+
+def _steps_of_kind(reason: Reason) -> tuple[str, ...]:
+    """What helps whatever the numbers are, where those who found the reason have named nothing."""
+    if reason.kind is not ReasonKind.EVICTIONS_FORBIDDEN:
+        return ()
+    raised = "raise what forbids it: a disruption budget or maxEvictions of the config"
+    if not reason.detail:
+        raised = (
+            "raise the disruption budgets of pods in its way, which `kubectl get pdb -A` shows "
+            "with 0 allowed disruptions"
+        )
+    return raised, "or wait: it starts once others end and leave enough room"
 
 
 def _free(miss: NearMiss) -> str:
