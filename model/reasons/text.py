@@ -5,7 +5,8 @@ the sentence: `needed`, `free` (in one spine where `anywhere` counts the whole f
 `total`, `leaf`, `window` and `spine` (the most that any of these holds when empty), all in
 nodes, or in pods where the count `pods` is present; `leaves` (the window's length),
 `present`, `quota`, `used`, `ahead`, `batch`, `limit` (with the `gangs` or `members` that
-count against it), `asked` (Mbit/s). Any other count of `NoMatchingNodes` is a law and how
+count against it), `asked` (Mbit/s), and nodes that `taint NAME`, or `other taints`, keep it off
+which else would do. Any other count of `NoMatchingNodes` is a law and how
 many nodes it refuses.
 """
 
@@ -18,6 +19,12 @@ from fourleaf.model.reasons.kinds import NearMiss, Reason, ReasonKind
 
 MOST_NAMED = 3
 """Names that a sentence has at most; of the others it says how many there are."""
+
+TAINTED = "taint "
+"""Begins the count of nodes that a taint alone leaves out; its name follows."""
+
+OTHER_TAINTS = "other taints"
+"""The same count of all taints that are not named."""
 
 _PLURALS = {"leaf": "leaves", "GPU": "GPUs"}
 _WHOLE_FABRIC = ("nodes", "total", "eligible", "needed", "pods")
@@ -107,8 +114,27 @@ def _miss(miss: NearMiss) -> str:
     return f"{_free(miss)} ({', '.join(holders)})"
 
 
-def cause(reason: Reason) -> str:  # noqa: C901 - one arm per kind of reason
+def cause(reason: Reason) -> str:
     """Why the gang waits, without the nearest miss."""
+    parts = (_cause(reason), _left_out(dict(reason.counts)))
+    return "; ".join(part for part in parts if part)
+
+
+def _left_out(count: dict[str, int]) -> str:
+    """`4 nodes left out by taint a, 2 by taint b and 1 by other taints`."""
+    shown = [(name, n) for name, n in count.items() if name.startswith(TAINTED)]
+    shown += [(name, n) for name, n in count.items() if name == OTHER_TAINTS]
+    if not shown:
+        return ""
+    (first, nodes), *others = shown
+    texts = [f"{counted(nodes, 'node')} left out by {first}"]
+    texts += [f"{n:,} by {name}" for name, n in others]
+    *most, last = texts
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _cause(reason: Reason) -> str:  # noqa: C901 - one arm per kind of reason
+    """Why the gang waits, but for what is left out on top."""
     count = dict(reason.counts)
     detail = reason.detail
     match reason.kind:
