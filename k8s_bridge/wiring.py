@@ -10,7 +10,6 @@ from typing import Protocol
 from fourleaf.k8s_bridge.cache.claimed_volumes import ClaimedVolumes
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
-from fourleaf.k8s_bridge.ledger.awaited_volumes import AwaitedVolumes
 from fourleaf.k8s_bridge.ledger.binding import Binder
 from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, Spawn
 from fourleaf.k8s_bridge.ledger.commit import Committer
@@ -21,7 +20,8 @@ from fourleaf.k8s_bridge.ledger.reconciler import Reconciler
 from fourleaf.k8s_bridge.ledger.record_store import Formats, Records
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.ledger.state_lease import StateLease
-from fourleaf.k8s_bridge.ledger.volume_provisioning import VolumePatience
+from fourleaf.k8s_bridge.ledger.volumes.awaited_volumes import AwaitedVolumes
+from fourleaf.k8s_bridge.ledger.volumes.volume_provisioning import VolumePatience
 from fourleaf.k8s_bridge.node_health.heartbeats import Heartbeats
 from fourleaf.k8s_bridge.node_health.judge import Judgement
 from fourleaf.k8s_bridge.node_health.monitor import FAILURES_LEASE, NodeMonitor
@@ -37,7 +37,7 @@ from fourleaf.k8s_bridge.relocation.tenants.caused_evictions import (
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.k8s_bridge.scheduling.cycle import Cycle, CycleObserver, Solve
-from fourleaf.k8s_bridge.scheduling.holds.api_backoff import REFUSED, ApiBackoff, Cause
+from fourleaf.k8s_bridge.scheduling.holds.api_backoff import REFUSED, ApiBackoff, BackoffCause
 from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 
@@ -97,7 +97,7 @@ class Outcomes:
         """A commit goes back; what made it impossible may do so again."""
         waits = (self.patience.stand_back(member.pod.uid) for member in commit.members)
         missed = self.volumes.missed_by(commit)
-        cause = Cause(ReasonKind.VOLUMES_AWAITED, missed.step) if missed else REFUSED
+        cause = BackoffCause(ReasonKind.VOLUMES_AWAITED, missed.step) if missed else REFUSED
         self.backoff.note(commit.gang, why, max(waits, default=0.0), cause)
         # Nothing but the API's refusal is left where all nodes are there still.
         stands = all(self.cache.usable(member.node) for member in commit.members)

@@ -19,7 +19,7 @@ ENDED = ("Succeeded", "Failed")
 
 
 def nothing_heard(_namespace: str, _uid: str) -> str:
-    """Nobody can be asked."""
+    """There is no cluster to ask."""
     return ""
 
 

@@ -14,7 +14,6 @@ from fourleaf.k8s_bridge.cluster.errors import (
 )
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Cluster, Target
-from fourleaf.k8s_bridge.ledger.awaited_volumes import Unwatched, VolumeWatcher
 from fourleaf.k8s_bridge.ledger.claim_allocation import (
     Allocator,
     Drivers,
@@ -27,7 +26,8 @@ from fourleaf.k8s_bridge.ledger.names import COMMIT
 from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
 from fourleaf.k8s_bridge.ledger.pods import PodLister, PodSeen, pod_seen
 from fourleaf.k8s_bridge.ledger.records import Member
-from fourleaf.k8s_bridge.ledger.volume_provisioning import (
+from fourleaf.k8s_bridge.ledger.volumes.awaited_volumes import Unwatched, VolumeWatcher
+from fourleaf.k8s_bridge.ledger.volumes.volume_provisioning import (
     NoVolumes,
     VolumeLister,
     VolumePatience,

@@ -45,7 +45,7 @@ def throttles(error: ClusterError) -> bool:
 
 
 def unheard(_: ClusterError) -> None:
-    """Nobody wants to know."""
+    """Hears nothing of it."""
 
 
 class DryRun:

@@ -43,7 +43,7 @@ def bound_elsewhere(
 
 
 def _eviction(context: Context, group: GangGroup) -> str:
-    """Whom to evict so that all members find a place, and what has to come first where none would.
+    """Members to evict so that all find a place, and what has to come first where none would.
 
     Evicted before there is one, members that run now would only wait with the others.
     """

@@ -37,7 +37,7 @@ TOLD = (
     Mutant(
         "told: a volume that takes long",
         "a gang says nothing for ten minutes while it holds its nodes",
-        "k8s_bridge/ledger/volume_provisioning.py",
+        "k8s_bridge/ledger/volumes/volume_provisioning.py",
         "                self.watcher.late(member, volume)\n",
         "                pass\n",
         f"{VOLUMES_TOLD}::test_a_gang_says_soon_which_volume_it_waits_for",
@@ -45,7 +45,7 @@ TOLD = (
     Mutant(
         "told: one claim of a gang at a time",
         "thousands of claims that are late write thousands of times to thousands of pods",
-        "k8s_bridge/ledger/awaited_volumes.py",
+        "k8s_bridge/ledger/volumes/awaited_volumes.py",
         "if told is None or (told.over and now - told.at >= RETELL_SECONDS):",
         "if told is None or told.volume.claim != volume.claim:",
         f"{VOLUMES_TOLD}::test_a_gang_says_soon_which_volume_it_waits_for",
@@ -54,7 +54,7 @@ TOLD = (
         "told: a volume that did not come is no refusal",
         "people look for what refuses a binding that was never asked for",
         "k8s_bridge/wiring.py",
-        "Cause(ReasonKind.VOLUMES_AWAITED, missed.step) if missed else REFUSED",
+        "BackoffCause(ReasonKind.VOLUMES_AWAITED, missed.step) if missed else REFUSED",
         "REFUSED",
         f"{VOLUMES_TOLD}::test_a_volume_that_did_not_come_is_no_refusal",
     ),

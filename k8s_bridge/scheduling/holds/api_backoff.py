@@ -18,14 +18,14 @@ LONGEST_WAIT_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class BackoffCause:
     """What kept a gang from starting that was to be bound, and what would end that."""
 
     kind: ReasonKind
     step: str
 
 
-REFUSED = Cause(ReasonKind.REFUSED, "Allow it where it is refused")
+REFUSED = BackoffCause(ReasonKind.REFUSED, "Allow it where it is refused")
 """The API, admission or a plugin says no."""
 
 
@@ -36,7 +36,7 @@ class _Refused:
     why: str
     wait: float
     due: float
-    cause: Cause
+    cause: BackoffCause
     reported: bool = False
 
 
@@ -53,7 +53,9 @@ class ApiBackoff:
         self._clock = clock
         self._refused: dict[GangKey, _Refused] = {}
 
-    def note(self, gang: GangKey, why: str, least: float = 0.0, cause: Cause = REFUSED) -> None:
+    def note(
+        self, gang: GangKey, why: str, least: float = 0.0, cause: BackoffCause = REFUSED
+    ) -> None:
         """`cause` keeps this gang from running; it waits for `least` seconds or longer."""
         self._forget()
         known = self._refused.get(gang)

@@ -14,7 +14,7 @@ from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, gang, nodes
 from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.ledger.records import Member
-from fourleaf.k8s_bridge.ledger.volume_provisioning import (
+from fourleaf.k8s_bridge.ledger.volumes.volume_provisioning import (
     LONGEST_LOOK_SECONDS,
     MOST_CLAIMS_REMEMBERED,
     PROVISION_LIMIT_SECONDS,

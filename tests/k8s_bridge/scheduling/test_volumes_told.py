@@ -11,8 +11,8 @@ from fourleaf.k8s_bridge.cluster.errors import Throttled
 from fourleaf.k8s_bridge.cluster.kinds import EVENTS, PODS, VOLUME_CLAIMS, VOLUMES
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.ledger.awaited_volumes import LATE_SECONDS, RETELL_SECONDS
-from fourleaf.k8s_bridge.ledger.volume_provisioning import (
+from fourleaf.k8s_bridge.ledger.volumes.awaited_volumes import LATE_SECONDS, RETELL_SECONDS
+from fourleaf.k8s_bridge.ledger.volumes.volume_provisioning import (
     LONGEST_LOOK_SECONDS,
     PROVISION_LIMIT_SECONDS,
 )

@@ -38,12 +38,12 @@ class AwaitedVolume:
 
     def awaited(self) -> Reason:
         """Why its gang does not start, while it is awaited."""
-        detail = f"{self._what()} yet: {self._whom()} is awaited since {second(self.since)}"
+        detail = f"{self._what()} yet: {self._provider()} is awaited since {second(self.since)}"
         return Reason(ReasonKind.VOLUMES_AWAITED, detail, unblock=(self.step,))
 
     def missed(self, seconds: float) -> str:
         """Why its gang goes back after so many seconds."""
-        return f"{self._what()} after {seconds:.0f} s: {self._whom()} has not answered"
+        return f"{self._what()} after {seconds:.0f} s: {self._provider()} has not answered"
 
     @property
     def step(self) -> str:
@@ -52,7 +52,7 @@ class AwaitedVolume:
         events = f"see the events of the claim (kubectl -n {namespace} describe pvc {name})"
         return f"{events} and the pods of its provisioner"
 
-    def _whom(self) -> str:
+    def _provider(self) -> str:
         return f"provisioner {self.provisioner}" if self.provisioner else "its provisioner"
 
     def _what(self) -> str:
@@ -73,7 +73,7 @@ class VolumeWatcher(Protocol):
 
 
 class Unwatched:
-    """Nobody wants to know."""
+    """Hears nothing of it."""
 
     def late(self, _member: Member, _volume: AwaitedVolume, /) -> None:
         """Nothing."""

@@ -23,16 +23,16 @@ from fourleaf.k8s_bridge.cluster.errors import (
 )
 from fourleaf.k8s_bridge.cluster.kinds import VOLUME_CLAIMS
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
-from fourleaf.k8s_bridge.ledger.awaited_volumes import (
+from fourleaf.k8s_bridge.ledger.claim_allocation import Impossible, Revoked, Stands
+from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
+from fourleaf.k8s_bridge.ledger.pods import PodLister, is_bound, is_gone
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.ledger.volumes.awaited_volumes import (
     LATE_SECONDS,
     AwaitedVolume,
     Unwatched,
     VolumeWatcher,
 )
-from fourleaf.k8s_bridge.ledger.claim_allocation import Impossible, Revoked, Stands
-from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
-from fourleaf.k8s_bridge.ledger.pods import PodLister, is_bound, is_gone
-from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import together
