@@ -10,13 +10,16 @@ from fourleaf.model.reasons.text import cause
 from fourleaf.solver.explain import matching_advice
 from fourleaf.solver.explain.blockers import STARTS_WHEN
 from fourleaf.solver.explain.context import Context
-from fourleaf.solver.explain.no_room_now import NoRoomNow
+from fourleaf.solver.explain.no_room_now import PREFERRED_NOW, SLACK_NOW, NoRoomNow
 from fourleaf.solver.explain.too_large import PREFERRED
 from fourleaf.solver.instance.candidates import Takes
 from fourleaf.solver.instance.gang_classes import GangGroup
 
 MOST_TRIED = 4
 """Sets of members whose eviction is tried out, those of the fewest members first."""
+
+_TO_DO = {PREFERRED_NOW: PREFERRED, SLACK_NOW: "set topology.windowSlack: 1"}
+"""Advice that says what a setting would come to -> to make that setting."""
 
 Seats = tuple[tuple[str, str], ...]
 """Members that run already, each with its node."""
@@ -54,15 +57,15 @@ def _eviction(context: Context, group: GangGroup) -> str:
         busy = NoRoomNow(later, later.factory.of(gang))
         if busy.fits_after:
             return evict
-        first = first or f"{_comes_first(busy.reason(gang))}, and then {evict}"
+        first = first or f"{comes_first(busy.reason(gang))}, and then {evict}"
     return first
 
 
-def _comes_first(then: Reason) -> str:
+def comes_first(then: Reason) -> str:
     """What has to come before an eviction after which `then` would be why the gang waits."""
     if not then.unblock:
         return f"wait for a place, as there is none now ({cause(then)})"
-    step = then.unblock[0]
+    step = _TO_DO.get(then.unblock[0], then.unblock[0])
     return f"wait until {step.removeprefix(STARTS_WHEN)}" if step.startswith(STARTS_WHEN) else step
 
 

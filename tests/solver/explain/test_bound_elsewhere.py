@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from fourleaf.model.gang import Gang, GangKey, Role
-from fourleaf.model.reasons.kinds import ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.solver.explain.bound_elsewhere import comes_first
+from fourleaf.solver.explain.no_room_now import PREFERRED_NOW, SLACK_NOW
 from tests.small import fabric, gang, snapshot
 from tests.solver.explain.asking import bert, starts, why
 
@@ -48,3 +52,18 @@ def test_no_eviction_is_advised_before_there_is_another_place() -> None:
     assert reason.unblock[-1] == "wait until hpc/bert ends, and then evict g-1 on b0"
     assert not any(starts(after_evicting(world, gone)) for gone in ("g-0", "g-1"))
     assert starts(after_evicting(torn(), "g-1"))
+
+
+@pytest.mark.parametrize(
+    ("steps", "first"),
+    [
+        ((PREFERRED_NOW,), "set topology-policy Preferred"),
+        ((SLACK_NOW,), "set topology.windowSlack: 1"),
+        (("it starts when ml/a and ml/b end", PREFERRED_NOW), "wait until ml/a and ml/b end"),
+        (("raise its priority above 9",), "raise its priority above 9"),
+        ((), "wait for a place, as there is none now (not enough is free)"),
+    ],
+)
+def test_what_comes_first_is_something_to_do(steps: tuple[str, ...], first: str) -> None:
+    """Advice that says what would start the gang reads as a step before the eviction."""
+    assert comes_first(Reason(ReasonKind.NO_FREE_CAPACITY, unblock=steps)) == first
