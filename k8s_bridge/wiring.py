@@ -20,7 +20,8 @@ from fourleaf.k8s_bridge.ledger.reconciler import Reconciler
 from fourleaf.k8s_bridge.ledger.record_store import Formats, Records
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.ledger.state_lease import StateLease
-from fourleaf.k8s_bridge.ledger.volume_provisioning import VolumePatience
+from fourleaf.k8s_bridge.ledger.volumes.awaited_volumes import AwaitedVolumes
+from fourleaf.k8s_bridge.ledger.volumes.volume_provisioning import VolumePatience
 from fourleaf.k8s_bridge.node_health.heartbeats import Heartbeats
 from fourleaf.k8s_bridge.node_health.judge import Judgement
 from fourleaf.k8s_bridge.node_health.monitor import FAILURES_LEASE, NodeMonitor
@@ -36,8 +37,9 @@ from fourleaf.k8s_bridge.relocation.tenants.caused_evictions import (
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.k8s_bridge.scheduling.cycle import Cycle, CycleObserver, Solve
-from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
+from fourleaf.k8s_bridge.scheduling.holds.api_backoff import REFUSED, ApiBackoff, BackoffCause
 from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 
 
 class Observer(CycleObserver, RelocationObserver, Protocol):
@@ -45,6 +47,9 @@ class Observer(CycleObserver, RelocationObserver, Protocol):
 
     def bound(self, commit: Commit, member: Member) -> None:
         """A member stands on its node."""
+
+    def awaits_volume(self, commit: Commit, why: Reason) -> None:
+        """A gang that holds its nodes does not start for want of a volume."""
 
     def plugins_said(self, commit: Commit, said: str) -> None:
         """A binding plugin has something to say of a gang that is bound."""
@@ -70,6 +75,7 @@ class Outcomes:
     took: Callable[[Body], None]
     took_claim: Callable[[Body], None]
     patience: VolumePatience
+    volumes: AwaitedVolumes
     plugins: BindingPlugins
     spawn: Spawn
 
@@ -90,7 +96,9 @@ class Outcomes:
     def rolled_back(self, commit: Commit, why: str) -> None:
         """A commit goes back; what made it impossible may do so again."""
         waits = (self.patience.stand_back(member.pod.uid) for member in commit.members)
-        self.backoff.note(commit.gang, why, max(waits, default=0.0))
+        missed = self.volumes.missed_by(commit)
+        cause = BackoffCause(ReasonKind.VOLUMES_AWAITED, missed.step) if missed else REFUSED
+        self.backoff.note(commit.gang, why, max(waits, default=0.0), cause)
         # Nothing but the API's refusal is left where all nodes are there still.
         stands = all(self.cache.usable(member.node) for member in commit.members)
         self.trials.went_back(commit, why, stands)
@@ -139,6 +147,7 @@ class Wiring:
         """List every part that runs in a term, and how they are joined."""
         cluster, cache, clock = self.cluster, self.cache, self.clock
         backoff, patience = ApiBackoff(clock), VolumePatience()
+        volumes = AwaitedVolumes(ledger, clock, self.observer.awaits_volume)
         plugins = self.plugins(epoch)
         trials = BindingTrials(self.dry_run, clock, tasks.create_task, cache.changed.set, plugins)
         reconciler = Reconciler(
@@ -146,7 +155,7 @@ class Wiring:
             records,
             ledger,
             cache,
-            Binder(cluster, cache, clock, cache, ClaimedVolumes(cache), patience),
+            Binder(cluster, cache, clock, cache, ClaimedVolumes(cache), patience, volumes),
             clock,
             epoch,
             Outcomes(
@@ -157,6 +166,7 @@ class Wiring:
                 cache.took,
                 cache.took_claim,
                 patience,
+                volumes,
                 plugins,
                 tasks.create_task,
             ),

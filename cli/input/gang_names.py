@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fourleaf.cli.bad_input import bad_input
-from fourleaf.cli.input.not_a_gang import Said, not_a_gang
+from fourleaf.cli.input.not_a_gang import Said, not_a_gang, nothing_heard
 from fourleaf.cli.input.pasted_names import gangs_of, kind_of
 
 if TYPE_CHECKING:
+    from fourleaf.cli.input.not_a_gang import Heard
     from fourleaf.model.gang import GangKey
     from fourleaf.model.problems import BadInput
     from fourleaf.model.readers import InputReading
@@ -20,10 +21,16 @@ _NO_NAME = (
 )
 
 
-def find_gang(reading: InputReading, text: str, namespace: str | None, where: str) -> GangKey:
+def find_gang(
+    reading: InputReading,
+    text: str,
+    namespace: str | None,
+    where: str,
+    heard: Heard = nothing_heard,
+) -> GangKey:
     """The gang of `where` that `text` names, or to which the object belongs that it names.
 
-    Raises `BadInput` where none or several do.
+    `heard` says why an object has no pods. Raises `BadInput` where none or several do.
     """
     snapshot = reading.snapshot
     first, _, name = text.rpartition("/")
@@ -36,7 +43,9 @@ def find_gang(reading: InputReading, text: str, namespace: str | None, where: st
         found = gangs_of(reading, namespace or "", kind_of(first), name)
     if len(found) == 1:
         return found[0]
-    there = None if found else not_a_gang(reading, space, name)
+    there = None if found else not_a_gang(reading, space, name, heard=heard)
+    if there is None and first and not found:
+        there = not_a_gang(reading, namespace or "", name, kind_of(first), heard)
     raise _not_one(text, [str(key) for key in found], sorted(map(str, known)), where, there)
 
 

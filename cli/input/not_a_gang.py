@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from fourleaf.model.readers import InputReading
+
+    Heard = Callable[[str, str], str]
+    """Says of an object, by namespace and UID, why its controller made no pods; "" if unknown."""
 
 Said = tuple[str, str]
 """What is wrong, and what helps."""
@@ -15,24 +18,44 @@ Said = tuple[str, str]
 ENDED = ("Succeeded", "Failed")
 
 
-def not_a_gang(reading: InputReading, namespace: str, name: str) -> Said | None:
-    """What `reading` has of `name` in `namespace` ("" for any), None where it has nothing."""
+def nothing_heard(_namespace: str, _uid: str) -> str:
+    """There is no cluster to ask."""
+    return ""
+
+
+def not_a_gang(
+    reading: InputReading,
+    namespace: str,
+    name: str,
+    kind: str = "",
+    heard: Heard = nothing_heard,
+) -> Said | None:
+    """What `reading` has of `name` in `namespace` ("" for any), None where it has nothing.
+
+    `kind` in small letters, "" for any.
+    """
     pods = [
         body
         for (space, pod), body in reading.pods.items()
-        if namespace in ("", space) and name in (pod, *_owners(body))
+        if namespace in ("", space) and _is_of(pod, body, kind, name)
     ]
     if pods:
         return _of_pods(pods, reading.snapshot.config.spec.scheduler_names)
     for (space, job), body in reading.jobs.items():
-        if job == name and namespace in ("", space):
-            return _of_job(space, job, body)
+        if job == name and namespace in ("", space) and kind in ("", "job"):
+            return _of_job(space, job, body, heard)
     return None
 
 
-def _owners(pod: dict[str, Any]) -> list[str]:
-    references = pod["metadata"].get("ownerReferences") or ()
-    return [str(one.get("name", "")) for one in references]
+def _is_of(pod: str, body: dict[str, Any], kind: str, name: str) -> bool:
+    """Whether a pod is the object that is meant, or is owned by it."""
+    if kind in ("", "pod") and pod == name:
+        return True
+    references = body["metadata"].get("ownerReferences") or ()
+    return any(
+        one.get("name") == name and kind in ("", str(one.get("kind", "")).lower())
+        for one in references
+    )
 
 
 def _of_pods(pods: Sequence[dict[str, Any]], ours: Sequence[str]) -> Said | None:
@@ -69,12 +92,36 @@ def _meant(scheduler: str, ours: Sequence[str]) -> str:
     return f"Set schedulerName: {ours[0]}"
 
 
-def _of_job(namespace: str, name: str, body: dict[str, Any]) -> Said:
+def _of_job(namespace: str, name: str, body: dict[str, Any], heard: Heard) -> Said:
     spec, status = body.get("spec") or {}, body.get("status") or {}
+    failed = next((one for one in status.get("conditions") or () if _is_failed(one)), None)
+    if failed is not None:
+        said = ": ".join(str(failed[key]) for key in ("reason", "message") if failed.get(key))
+        message = f"is no gang that runs or waits: Job {namespace}/{name} has failed"
+        return f"{message}: {said}" if said else message, f"Create it anew. {_LOGS}"
     if spec.get("suspend"):
         message = f"is no gang: Job {namespace}/{name} is suspended, so it has no pods"
         return message, "It gets them once its spec.suspend is false; Kueue does that by itself."
     if status.get("completionTime"):
         return f"is no gang that runs or waits: Job {namespace}/{name} is complete", _LOGS
-    message = f"is no gang: Job {namespace}/{name} has no pods yet"
-    return message, f"See what its controller says: kubectl -n {namespace} describe job {name}."
+    described = f"See what its controller says: kubectl -n {namespace} describe job {name}."
+    why = heard(namespace, str((body.get("metadata") or {}).get("uid") or ""))
+    if why:
+        message = f"is no gang: Job {namespace}/{name} could not make its pods: {why}"
+        return message, _QUOTA if "exceeded quota" in why else described
+    if status.get("failed") and not status.get("active"):
+        message = (
+            f"is no gang now: {status['failed']} pods of Job {namespace}/{name} have failed, and "
+            "it waits for a while before it makes others, longer each time"
+        )
+        return message, f"{_LOGS} {described}"
+    return f"is no gang: Job {namespace}/{name} has no pods yet", described
+
+
+_QUOTA = "Raise the ResourceQuota, ask for less, or wait until others of the namespace end."
+
+
+def _is_failed(condition: dict[str, Any]) -> bool:
+    return (
+        condition.get("type") in ("Failed", "FailureTarget") and condition.get("status") == "True"
+    )

@@ -44,6 +44,8 @@ def cluster_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
             "them is taken for dead and no gang there is repaired"
         )
         yield _line("", text, "yellow")
+    elif nodes["away"]:
+        yield _line("", _away(nodes), "yellow")
     if nodes["withoutGpus"]:
         yield _line(
             "",
@@ -103,6 +105,14 @@ def server_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
         return
     yield _line("gangs", f"{len(document['queue']):,} waiting")
     yield from _reasons(Counter(entry["reason"] for entry in document["queue"]))
+
+
+def _away(nodes: Mapping[str, Any]) -> str:
+    """How many nodes are lost, or about to be."""
+    lost, silent = nodes["notReady"], nodes["away"] - nodes["notReady"]
+    said = [f"{lost:,} not ready, where no pod starts"] if lost else []
+    said += [f"{silent:,} ready as the API has it, but without heartbeats"] if silent else []
+    return f"{'; '.join(said)}; see `kubectl get nodes`"
 
 
 def _nameless(nodes: Mapping[str, Any]) -> str:

@@ -179,6 +179,7 @@ def document_of(live: Live, leader: Document) -> Document:
             "unlabelled": len(snapshot.fabric.unlabelled),
             "refused": len(refused),
             "withoutGpus": sum(name not in known for name in every),
+            "notReady": sum(not node.ready for node in nodes),
             "away": sum(not node.ready or node.name in live.silent for node in nodes),
             "mostAway": most_away(snapshot.fabric, live.silent) is not None,
         },

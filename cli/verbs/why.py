@@ -12,11 +12,13 @@ import typer
 
 from fourleaf.cli import options
 from fourleaf.cli.answers import Failing, RunningMember, WhyAnswer
+from fourleaf.cli.cluster.failed_creates import why_no_pods
 from fourleaf.cli.cluster.not_repaired import why_it_stays
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.cluster.silent_nodes import most_away
 from fourleaf.cli.input.files import moment
 from fourleaf.cli.input.gang_names import find_gang
+from fourleaf.cli.input.not_a_gang import nothing_heard
 from fourleaf.cli.input.plan_input import Input
 from fourleaf.cli.logs import log_to_stderr
 from fourleaf.cli.options import (
@@ -96,7 +98,9 @@ def why(
         def look() -> Seen:
             gathered = given.gather()
             reading = gathered.reading()
-            key = find_gang(reading, gang, namespace, given.where)
+            live = gathered.live is not None
+            heard = partial(why_no_pods, given.reach) if live else nothing_heard
+            key = find_gang(reading, gang, namespace, given.where, heard)
             wrong = (one for one in reading.problems if one.is_error and str(key) in one.object)
             print_problems(wrong)
             snapshot = reading.snapshot

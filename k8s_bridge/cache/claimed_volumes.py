@@ -44,6 +44,11 @@ class ClaimedVolumes:
         """The volumes of the claims of a pod that have one."""
         return [volume_of(claim) for claim in self._claims(pod) if is_claim_bound(claim)]
 
+    def provisioner(self, storage_class: str) -> str:
+        """Who makes the volumes of a StorageClass, "" where that is not known."""
+        body = self.cache.objects.get(STORAGE_CLASSES, {}).get(("", storage_class))
+        return "" if body is None else str(body.get("provisioner") or "")
+
     def reaches(self, node: str, volume: str) -> bool | None:
         """Whether a node reaches a volume, None where one of the two is not known yet."""
         there = self.cache.objects.get(NODES, {}).get(("", node))

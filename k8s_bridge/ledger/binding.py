@@ -26,7 +26,8 @@ from fourleaf.k8s_bridge.ledger.names import COMMIT
 from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
 from fourleaf.k8s_bridge.ledger.pods import PodLister, PodSeen, pod_seen
 from fourleaf.k8s_bridge.ledger.records import Member
-from fourleaf.k8s_bridge.ledger.volume_provisioning import (
+from fourleaf.k8s_bridge.ledger.volumes.awaited_volumes import Unwatched, VolumeWatcher
+from fourleaf.k8s_bridge.ledger.volumes.volume_provisioning import (
     NoVolumes,
     VolumeLister,
     VolumePatience,
@@ -73,11 +74,14 @@ class Binder:
     drivers: Drivers = field(default_factory=NoDrivers)
     volumes: VolumeLister = field(default_factory=NoVolumes)
     patience: VolumePatience = field(default_factory=VolumePatience)
+    watcher: VolumeWatcher = field(default_factory=Unwatched)
 
     @property
     def provisioner(self) -> VolumeProvisioner:
         """Who sees to the volumes of members."""
-        return VolumeProvisioner(self.cluster, self.volumes, self.pods, self.clock, self.patience)
+        return VolumeProvisioner(
+            self.cluster, self.volumes, self.pods, self.clock, self.patience, self.watcher
+        )
 
     @property
     def allocator(self) -> Allocator:

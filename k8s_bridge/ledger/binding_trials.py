@@ -13,7 +13,8 @@ from typing import Any
 
 import structlog
 
-from fourleaf.k8s_bridge.ledger.dry_run import DryRun, Unanswered
+from fourleaf.k8s_bridge.cluster.errors import ClusterError
+from fourleaf.k8s_bridge.ledger.dry_run import DryRun, Unanswered, throttles
 from fourleaf.k8s_bridge.ledger.ledger import Commit
 from fourleaf.k8s_bridge.ledger.plugins.binding_plugins import BindingPlugins
 from fourleaf.k8s_bridge.ledger.records import Member
@@ -38,22 +39,38 @@ class StillAsked(Exception):
     """There is no answer yet; the gang's next trial gets it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """No answer yet: what was refused `before`, or "", and whether it is the API server that waits.
+
+    It `is_throttled` where the API server has too much to do, be webhooks as fast as they may.
+    """
+
+    before: str = ""
+    is_throttled: bool = False
+
+
 @dataclass(slots=True, eq=False)
 class _Trial:
     """Of these pods and nodes: `refusal`, or `silent`, from `ended` on the monotonic clock.
 
     `before` is what was refused the last time. An answer counts once, and is `used` then; it
-    `is_late` where who asked did not wait for it.
+    `is_late` where who asked did not wait for it. `throttled`: so the API server said last.
     """
 
     places: Places
     before: str = ""
+    throttled: bool = False
     used: bool = False
     is_late: bool = False
     done: asyncio.Event = field(default_factory=asyncio.Event)
     refusal: str = ""
     silent: bool = False
     ended: float = 0.0
+
+    def unsaid(self, error: ClusterError) -> None:
+        """This came in place of an answer."""
+        self.throttled = throttles(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +109,13 @@ class BindingTrials:
             pods = frozenset(member.pod.uid for member in commit.members)
             self._failed[commit.gang] = _Failed(pods, why, self.clock.monotonic())
 
-    def pending(self) -> dict[GangKey, str]:
-        """The gangs about which there is no answer yet, and why they were refused last, or ""."""
-        return {gang: one.before for gang, one in self._trials.items() if not one.done.is_set()}
+    def pending(self) -> dict[GangKey, Pending]:
+        """The gangs about which there is no answer yet."""
+        return {
+            gang: Pending(one.before, one.throttled)
+            for gang, one in self._trials.items()
+            if not one.done.is_set()
+        }
 
     async def refusal(self, gang: GangKey, members: Sequence[Member], ask: bool = False) -> str:
         """Why the members cannot be bound, "" where they can; see `DryRun.refusal`.
@@ -119,7 +140,8 @@ class BindingTrials:
             patience = 0.0 if is_slow else TRIAL_PATIENCE_SECONDS
             # Silence leaves what was refused before; an answer replaces it.
             before = "" if trial is None else trial.before if trial.silent else trial.refusal
-            trial = self._trials[gang] = _Trial(places, before)
+            throttled = trial is not None and trial.silent and trial.throttled
+            trial = self._trials[gang] = _Trial(places, before, throttled)
             await self._wait(self.spawn(self._run(trial, gang, members, ask)), patience)
             trial.is_late = not trial.done.is_set()
             if trial.is_late:
@@ -155,7 +177,8 @@ class BindingTrials:
         self, trial: _Trial, gang: GangKey, members: Sequence[Member], ask: bool
     ) -> None:
         try:
-            trial.refusal = await self.dry_run.refusal(members, ask)
+            trial.refusal = await self.dry_run.refusal(members, ask, trial.unsaid)
+            trial.throttled = False
             if not trial.refusal and self.plugins is not None:
                 trial.refusal = await self.plugins.refusal(gang, members)
         except Unanswered as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,8 +31,21 @@ DRY_RUN_ATTEMPTS = 8
 _RESOURCES = ("pods/binding", "pods/*", "*/*", "*/binding", "bindings", "*")
 
 
+Unsaid = Callable[[ClusterError], None]
+"""Hears of each answer that does not say whether the API would bind."""
+
+
 class Unanswered(Exception):
     """The API did not say whether it would bind: it had too much to do, or was not reached."""
+
+
+def throttles(error: ClusterError) -> bool:
+    """Whether the API server itself has too much to do: webhooks may say 429 as well."""
+    return error.status == 429 and "admission webhook" not in str(error)
+
+
+def unheard(_: ClusterError) -> None:
+    """Hears nothing of it."""
 
 
 class DryRun:
@@ -56,24 +69,27 @@ class DryRun:
         unknown = self._auto and self._clock.monotonic() >= self._known_until
         return self.needed or unknown or (ask and self._auto)
 
-    async def refusal(self, members: Sequence[Member], ask: bool = False) -> str:
+    async def refusal(
+        self, members: Sequence[Member], ask: bool = False, unsaid: Unsaid = unheard
+    ) -> str:
         """Why the members cannot be bound, "" where they can or the API is not asked.
 
-        With `ask` it is asked unless dry runs are turned off. Raises `Unanswered`.
+        With `ask` it is asked unless dry runs are turned off. Raises `Unanswered`; `unsaid` hears
+        long before that why there is no answer.
         """
         if self._auto and not self.needed and self._clock.monotonic() >= self._known_until:
             self.needed = await admission_covers_bindings(self._cluster)
             self._known_until = self._clock.monotonic() + ADMISSION_SECONDS
         if not self.needed and not (ask and self._auto):
             return ""
-        answers = await together(self._try_out(member) for member in members)
+        answers = await together(self._try_out(member, unsaid) for member in members)
         return next(filter(None, answers), "")
 
     def rolled_back(self) -> None:
         """A commit was rolled back: what refused its members may refuse others."""
         self.needed = self.needed or self._auto
 
-    async def _try_out(self, member: Member) -> str:
+    async def _try_out(self, member: Member, unsaid: Unsaid) -> str:
         backoff = Backoff(self._clock)
         # Of any version: we write conditions to the pod while the API takes its time.
         pod = replace(member.pod, version="")
@@ -82,6 +98,7 @@ class DryRun:
                 await self._cluster.bind(binding("dry-run", member, pod), dry_run=True)
             except (Throttled, Ambiguous) as error:
                 last = str(error)
+                unsaid(error)
                 await backoff.wait(error.retry_after)
             except ClusterError as error:
                 return f"{member.pod} would not be bound to {member.node}: {error}"

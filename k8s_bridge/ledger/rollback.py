@@ -14,7 +14,7 @@ from fourleaf.k8s_bridge.ledger.claim_allocation import Allocator
 from fourleaf.k8s_bridge.ledger.names import FENCE
 from fourleaf.k8s_bridge.ledger.pods import PodLister, is_bound
 from fourleaf.k8s_bridge.ledger.records import Member
-from fourleaf.k8s_bridge.ledger.volume_provisioning import VolumeProvisioner
+from fourleaf.k8s_bridge.ledger.volumes.volume_provisioning import VolumeProvisioner
 
 CLAIMED = "/claims"
 """Ends the fence of a pod whose claims have yet to be freed."""

@@ -24,6 +24,7 @@ from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
 from fourleaf.k8s_bridge.reporting.after_cycle import after_cycle
 from fourleaf.k8s_bridge.reporting.audit import Audit
 from fourleaf.k8s_bridge.reporting.build_info import own_version
+from fourleaf.k8s_bridge.reporting.conditions.pod_scheduled import what_gang_awaits
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
 from fourleaf.k8s_bridge.reporting.cycle_history import CycleHistory, CycleNote
 from fourleaf.k8s_bridge.reporting.events.bound_gangs import what_was_bound
@@ -54,12 +55,13 @@ from fourleaf.k8s_bridge.reporting.scheduler_state import SchedulerState
 from fourleaf.k8s_bridge.reporting.status import LastCycle, Queued, Status, queue_of
 from fourleaf.k8s_bridge.reporting.traces import Traces
 from fourleaf.k8s_bridge.runtime import logs
-from fourleaf.k8s_bridge.runtime.api_text import clipped
+from fourleaf.k8s_bridge.runtime.api_text import clipped, reason_text
 from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
 from fourleaf.model.config.spec import CONFIG_MAP
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.problems import Problem
+from fourleaf.model.reasons.kinds import Reason
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.process.guarded_call import nothing_placed
 
@@ -202,6 +204,15 @@ class Reporter:
         pod = Regarding.pod(commit.members[0].pod)
         note = clipped(f"Gang {commit.gang} cannot be bound: {why}")
         self._record([Event(pod, "GangRolledBack", note, "Binding", warning=True)])
+
+    @guarded
+    def awaits_volume(self, commit: Commit, why: Reason) -> None:
+        """A gang that holds its nodes does not start for want of a volume."""
+        known = self._scheduler.cache.objects.get(PODS, {})
+        pods = [known.get((one.pod.namespace, one.pod.name)) for one in commit.members]
+        there = [pod for pod in pods if pod is not None]
+        now = self._scheduler.clock.wall()
+        self._record(what_gang_awaits(commit.gang, there, reason_text(why), now))
 
     @guarded
     def plugins_said(self, commit: Commit, said: str) -> None:

@@ -21,8 +21,8 @@ def reason_text(reason: Reason) -> str:
     `KIND: cause. To unblock: step; step. Nearest: miss.`
     """
     text = f"{reason.kind.value}: {cause(reason)}"
-    if reason.unblock:
-        text += UNBLOCK + "; ".join(step.rstrip(".") for step in steps(reason))
+    if helps := steps(reason):
+        text += UNBLOCK + "; ".join(step.rstrip(".") for step in helps)
     if reason.near:
         text += NEAREST + nearest(reason)
     return clipped(text + ".")

@@ -22,6 +22,7 @@ class ReasonKind(StrEnum):
     TOO_LARGE = "TooLarge"
     BOUND_ELSEWHERE = "BoundElsewhere"
     REFUSED = "Refused"
+    VOLUMES_AWAITED = "VolumesAwaited"
     PLACES_KEPT = "PlacesKept"
     UNANSWERED = "Unanswered"
     RECORD_UNREADABLE = "RecordUnreadable"

@@ -5,7 +5,8 @@ the sentence: `needed`, `free` (in one spine where `anywhere` counts the whole f
 `total`, `leaf`, `window` and `spine` (the most that any of these holds when empty), all in
 nodes, or in pods where the count `pods` is present; `leaves` (the window's length),
 `present`, `quota`, `used`, `ahead`, `batch`, `limit` (with the `gangs` or `members` that
-count against it), `asked` (Mbit/s). Any other count of `NoMatchingNodes` is a law and how
+count against it), `asked` (Mbit/s), and nodes that `taint NAME`, or `other taints`, keep it off
+which else would do. Any other count of `NoMatchingNodes` is a law and how
 many nodes it refuses.
 """
 
@@ -18,6 +19,12 @@ from fourleaf.model.reasons.kinds import NearMiss, Reason, ReasonKind
 
 MOST_NAMED = 3
 """Names that a sentence has at most; of the others it says how many there are."""
+
+TAINTED = "taint "
+"""Begins the count of nodes that a taint alone leaves out; its name follows."""
+
+OTHER_TAINTS = "other taints"
+"""The same count of all taints that are not named."""
 
 _PLURALS = {"leaf": "leaves", "GPU": "GPUs"}
 _WHOLE_FABRIC = ("nodes", "total", "eligible", "needed", "pods")
@@ -72,8 +79,22 @@ def listed(names: Sequence[str]) -> str:
 
 def steps(reason: Reason) -> list[str]:
     """What would let the gang start, the first few steps of many."""
-    first, more = list(reason.unblock[:MOST_NAMED]), len(reason.unblock) - MOST_NAMED
+    every = reason.unblock or _steps_of_kind(reason)
+    first, more = list(every[:MOST_NAMED]), len(every) - MOST_NAMED
     return [*first, f"or one of {more:,} more"] if more > 0 else first
+
+
+def _steps_of_kind(reason: Reason) -> tuple[str, ...]:
+    """What helps whatever the numbers are, where those who found the reason have named nothing."""
+    if reason.kind is not ReasonKind.EVICTIONS_FORBIDDEN:
+        return ()
+    raised = "raise what forbids it: a disruption budget or maxEvictions of the config"
+    if not reason.detail:
+        raised = (
+            "raise the disruption budgets of pods in its way, which `kubectl get pdb -A` shows "
+            "with 0 allowed disruptions"
+        )
+    return raised, "or wait: it starts once others end and leave enough room"
 
 
 def _free(miss: NearMiss) -> str:
@@ -93,8 +114,27 @@ def _miss(miss: NearMiss) -> str:
     return f"{_free(miss)} ({', '.join(holders)})"
 
 
-def cause(reason: Reason) -> str:  # noqa: C901 - one arm per kind of reason
+def cause(reason: Reason) -> str:
     """Why the gang waits, without the nearest miss."""
+    parts = (_cause(reason), _left_out(dict(reason.counts)))
+    return "; ".join(part for part in parts if part)
+
+
+def _left_out(count: dict[str, int]) -> str:
+    """`4 nodes left out by taint a, 2 by taint b and 1 by other taints`."""
+    shown = [(name, n) for name, n in count.items() if name.startswith(TAINTED)]
+    shown += [(name, n) for name, n in count.items() if name == OTHER_TAINTS]
+    if not shown:
+        return ""
+    (first, nodes), *others = shown
+    texts = [f"{counted(nodes, 'node')} left out by {first}"]
+    texts += [f"{n:,} by {name}" for name, n in others]
+    *most, last = texts
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _cause(reason: Reason) -> str:  # noqa: C901 - one arm per kind of reason
+    """Why the gang waits, but for what is left out on top."""
     count = dict(reason.counts)
     detail = reason.detail
     match reason.kind:
@@ -129,6 +169,8 @@ def cause(reason: Reason) -> str:  # noqa: C901 - one arm per kind of reason
             return _with("its binding was refused", detail)
         case ReasonKind.UNANSWERED:
             return _with("there is no answer yet whether it may be bound", detail)
+        case ReasonKind.VOLUMES_AWAITED:
+            return detail or "volumes of its claims have not been made"
         case ReasonKind.PLACES_KEPT:
             return detail or "places are kept for its members until they have come"
         case ReasonKind.RECORD_UNREADABLE:

@@ -14,6 +14,9 @@ from fourleaf.solver.explain.near_miss import LeafPart, ReachedCandidate, SpotRe
 from fourleaf.solver.instance.gang_classes import GangGroup
 from fourleaf.solver.instance.gang_type import GangType
 
+STARTS_WHEN = "it starts when "
+"""Begins the advice to wait."""
+
 MOST_SHOWN = 4
 """So many holders are shown for one leaf."""
 
@@ -166,7 +169,7 @@ def ending(ends: tuple[str, ...]) -> tuple[str, ...]:
     if not ends:
         return ()
     if len(ends) == 1:
-        return (f"it starts when {ends[0]} ends",)
+        return (f"{STARTS_WHEN}{ends[0]} ends",)
     if len(ends) == 2:
-        return (f"it starts when {ends[0]} and {ends[1]} end",)
-    return (f"it starts when {ends[0]}, {ends[1]} and {len(ends) - 2} more end",)
+        return (f"{STARTS_WHEN}{ends[0]} and {ends[1]} end",)
+    return (f"{STARTS_WHEN}{ends[0]}, {ends[1]} and {len(ends) - 2} more end",)

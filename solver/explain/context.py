@@ -41,6 +41,16 @@ class Context:
         self.holders = Holders(self.snapshot, plan, self.fabric)
 
     @cached_property
+    def tainted(self) -> list[int]:
+        """The nodes, by index, that have a taint which keeps pods off."""
+        keeps = ("NoSchedule", "NoExecute")
+        return [
+            i
+            for i, node in enumerate(self.fabric.nodes)
+            if node.taints and any(taint.effect in keeps for taint in node.taints)
+        ]
+
+    @cached_property
     def not_in_batch(self) -> NotInBatch:
         """Who was in no batch that the plan was made for, and why."""
         return NotInBatch(self.snapshot)

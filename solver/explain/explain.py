@@ -24,7 +24,8 @@ from fourleaf.solver.explain.context import Context
 from fourleaf.solver.explain.no_matching_nodes import no_matching_nodes
 from fourleaf.solver.explain.no_room_now import NoRoomNow
 from fourleaf.solver.explain.quota_and_uplinks import quota_exceeded
-from fourleaf.solver.explain.too_large import larger_than_all, too_large
+from fourleaf.solver.explain.tainted_nodes import left_out_by_taints
+from fourleaf.solver.explain.too_large import ROLES_TO_TRY, larger_than_all, too_large
 from fourleaf.solver.instance.candidates import Candidates
 from fourleaf.solver.instance.gang_classes import GangGroup
 from fourleaf.solver.instance.gang_type import GangType
@@ -75,6 +76,14 @@ _SHORT_OF_NODES = (
     ReasonKind.OUTRANKED,
 )
 """Reasons that nodes which take no pods for want of a leaf could end."""
+_BUSY = (
+    ReasonKind.TOO_LARGE,
+    ReasonKind.NO_FREE_CAPACITY,
+    ReasonKind.NO_ADJACENT_LEAVES,
+    ReasonKind.UPLINK_FULL,
+    ReasonKind.OUTRANKED,
+)
+"""Reasons that are about the nodes that match: which others a taint leaves out is said as well."""
 
 
 class _Explainer:
@@ -84,6 +93,7 @@ class _Explainer:
         self.context = context
         self._busy: dict[tuple[GangType, Candidates], NoRoomNow] = {}
         self._never: dict[tuple[GangType, Candidates], Reason | None] = {}
+        self._tainted: dict[GangType, tuple[tuple[str, int], ...]] = {}
 
     def reason(self, gang: Gang) -> Reason:
         """The first reason that holds, with what else would let the gang start."""
@@ -92,10 +102,21 @@ class _Explainer:
         mapped = any(role.request.wants and role.request.wants.exact for role in gang.roles)
         if mapped and reason.kind in (ReasonKind.OUTRANKED, ReasonKind.NO_FREE_CAPACITY):
             steps.append(OTHER_LINE)
+        few = len(gang.roles) <= ROLES_TO_TRY
+        if reason.kind in _BUSY and few and self.context.tainted:
+            reason = replace(reason, counts=(*reason.counts, *self._left_out(gang)))
         refused = self.context.snapshot.fabric.refused
         if refused and reason.kind in _SHORT_OF_NODES:
             steps.append(matching_advice.refused_step(sorted(refused, key=natural_key)))
         return replace(reason, unblock=(*reason.unblock, *steps)) if steps else reason
+
+    def _left_out(self, gang: Gang) -> tuple[tuple[str, int], ...]:
+        """Nodes that a taint alone leaves out, the same for all gangs of one type."""
+        kind = self.context.factory.of(gang).kind
+        if kind not in self._tainted:
+            context = self.context
+            self._tainted[kind] = left_out_by_taints(context.fabric, context.tainted, gang)
+        return self._tainted[kind]
 
     def _reason(self, gang: Gang) -> Reason:
         """The first reason that holds, from what never changes to what is busy now."""

@@ -95,15 +95,16 @@ def selector_step(role: Role, gained: Held, missing: int) -> str:
     for name, without in parts:
         nodes = [(node, holds) for node, holds in gained if without.selects(node)]
         if sum(holds for _, holds in nodes) >= missing:
-            return f"{_would_fit(nodes)} without {name}"
-    return f"{_would_fit(gained)} without {' and '.join(name for name, _ in parts)}"
+            return f"{_would_match(nodes)} without {name}"
+    return f"{_would_match(gained)} without {' and '.join(name for name, _ in parts)}"
 
 
-def _would_fit(gained: Held) -> str:
+def _would_match(gained: Held) -> str:
+    """Whether they have room now is another question, and no part of an answer that is kept."""
     products = {node.product for node, _ in gained}
     product = next(iter(products)) if len(products) == 1 else ""
     noun = "node" if len(gained) == 1 else "nodes"
-    return f"{len(gained)} {noun}{f' of product {product}' if product else ''} would fit"
+    return f"{len(gained):,} more {noun}{f' of product {product}' if product else ''} would match"
 
 
 def taint_step(role: Role, gained: Held, missing: int) -> str:

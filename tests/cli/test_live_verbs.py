@@ -132,6 +132,7 @@ def test_status_counts_what_was_set_up(stage: Stage, run: Run) -> None:
         "unlabelled": 0,
         "refused": 0,
         "withoutGpus": 0,
+        "notReady": 0,
         "away": 0,
         "mostAway": False,
     }

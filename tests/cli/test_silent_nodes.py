@@ -128,7 +128,23 @@ def test_two_of_four_are_not_most(monkeypatch: pytest.MonkeyPatch, run: Run) -> 
     reached(monkeypatch, asyncio.run(cluster(silent=2)))
     assert "fell silent together" not in run("why", "pair").stdout
     nodes = json.loads(run("status", "-o", "json").stdout)["nodes"]
-    assert (nodes["away"], nodes["mostAway"]) == (2, False)
+    assert (nodes["away"], nodes["notReady"], nodes["mostAway"]) == (2, 0, False)
+    told = " ".join(run("status").stdout.split())
+    assert "2 ready as the API has it, but without heartbeats; see `kubectl get nodes`" in told
+
+
+def test_how_many_nodes_are_lost(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+    """Those that the API has given up, and silent ones, each by its own number; else nothing."""
+    made = asyncio.run(cluster(silent=1))
+    down = {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}}
+    asyncio.run(made.patch(NODES, Target("", "n-0-1-1"), down, "status"))
+    reached(monkeypatch, made)
+    told = " ".join(run("status").stdout.split())
+    assert "1 not ready, where no pod starts; 1 ready as the API has it, but without" in told
+    reached(monkeypatch, asyncio.run(cluster(silent=0)))
+    told = run("status").stdout
+    assert "not ready" not in told
+    assert "heartbeats" not in told
 
 
 def test_where_no_scheduler_leads(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:

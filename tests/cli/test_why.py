@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from fourleaf.cli.answers import RunningMember
+from fourleaf.cli.cluster.failed_creates import newest_failed_create
 from fourleaf.cli.cluster.not_repaired import why_it_stays
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.input.gang_names import find_gang
@@ -29,6 +30,13 @@ from tests.cli.made import example, example_plan, text, unproven, within_a_gap
 from tests.model.readers.made import Body, job, node, owned, pod, reading, source
 
 DOWN = {"type": "Ready", "status": "Unknown"}
+GIVEN_UP = {
+    "type": "Failed",
+    "status": "True",
+    "reason": "BackoffLimitExceeded",
+    "message": "reached the specified backoff limit",
+}
+OVER = "pods are forbidden: exceeded quota: pods, requested: pods=1, used: pods=4, limited: pods=4"
 MIXTRAL = GangKey("ml", "mixtral-sft")
 
 
@@ -139,10 +147,23 @@ def test_nothing_like_it() -> None:
         ([job("train", suspend=True)], "Job ml/train is suspended", "spec.suspend is false"),
         ([job("train") | {"status": {"completionTime": "x"}}], "is complete", "kubectl logs"),
         ([job("train")], "Job ml/train has no pods yet", "describe job train"),
+        (
+            [job("train") | {"status": {"failed": 3}}],
+            "3 pods of Job ml/train have failed, and it waits for a while",
+            "kubectl logs",
+        ),
+        (
+            [job("train") | {"status": {"conditions": [GIVEN_UP]}}],
+            "Job ml/train has failed: BackoffLimitExceeded: reached the specified backoff limit",
+            "Create it anew",
+        ),
     ],
-    ids=["misspelt", "another scheduler", "ended", "suspended", "complete", "no pods"],
-)
-@pytest.mark.parametrize("name", ["train", "ml/train"])
+    ids=[
+        "misspelt", "another scheduler", "ended", "suspended", "complete", "no pods", "backs off",
+        "failed",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["train", "ml/train", "job/train", "jobs.batch/train"])
 def test_what_there_is_of_a_name_that_is_no_gang(
     name: str, bodies: list[Body], message: str, advice: str
 ) -> None:
@@ -154,6 +175,39 @@ def test_what_there_is_of_a_name_that_is_no_gang(
     (problem,) = caught.value.problems
     assert message in problem.message
     assert advice in problem.advice
+
+
+def test_an_object_of_another_kind_or_namespace_is_not_meant() -> None:
+    """The word before the name is a namespace or a kind: neither is taken for the other's Job."""
+    found = read([source(node(), job("train"))], strict=False, expand=False)
+    for name, namespace in (("pod/train", None), ("ops/train", None), ("job/train", "ops")):
+        with pytest.raises(BadInput, match="nothing else has that name"):
+            find_gang(found, name, namespace, "the input")
+
+
+async def test_a_job_whose_pods_a_quota_forbids() -> None:
+    """What its controller said last of it is told, and that it is a quota; not of another Job."""
+    cluster = MemoryCluster()
+    await cluster.create(NAMESPACES, "", {"metadata": {"name": "ml"}})
+    for number, (uid, words) in enumerate([("u", "the webhook is down"), ("u", OVER), ("v", "no")]):
+        body = {
+            "metadata": {"name": f"train.{number}"},
+            "regarding": {"kind": "Job", "namespace": "ml", "name": "train", "uid": uid},
+            "reason": "FailedCreate",
+            "note": words,
+            "deprecatedLastTimestamp": f"2026-01-01T00:0{number}:00Z",
+        }
+        await cluster.create(EVENTS, "ml", body)
+    assert await newest_failed_create(cluster, "ml", "u") == OVER
+    assert await newest_failed_create(cluster, "ml", "w") == ""
+    body = job("train")
+    body["metadata"]["uid"] = "u"
+    found = read([source(node(), body)], strict=False, expand=False)
+    with pytest.raises(BadInput) as caught:
+        find_gang(found, "job/train", None, "the input", lambda *of: OVER if of[1] == "u" else "")
+    (problem,) = caught.value.problems
+    assert f"Job ml/train could not make its pods: {OVER}" in problem.message
+    assert problem.advice.startswith("Raise the ResourceQuota")
 
 
 def waits(*texts: str) -> InputReading:

@@ -26,6 +26,7 @@ from tests.mutants.served import SERVED
 from tests.mutants.silence import SILENCE
 from tests.mutants.starvation import STARVATION
 from tests.mutants.storage import STORAGE
+from tests.mutants.told import TOLD
 from tests.mutants.webhook import WEBHOOK
 
 SAFEGUARDS = "tests/k8s_bridge/ledger/test_safeguards.py"
@@ -341,5 +342,6 @@ MUTANTS = (
     *SILENCE,
     *STARVATION,
     *STORAGE,
+    *TOLD,
     *FAIRNESS,
 )

@@ -266,7 +266,7 @@ HARM = (
     Mutant(
         "an end to waiting for a volume",
         "a gang holds its nodes for ever for a volume that never comes",
-        "k8s_bridge/ledger/volume_provisioning.py",
+        "k8s_bridge/ledger/volumes/volume_provisioning.py",
         "if self.clock.monotonic() >= began + limit:",
         "if False:",
         f"{VOLUMES}::test_a_volume_that_never_comes_frees_the_nodes",

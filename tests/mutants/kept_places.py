@@ -230,7 +230,7 @@ KEPT_PLACES = (
     Mutant(
         "patience with volumes that do not come",
         "a gang whose volume never comes holds its nodes for ten minutes each time",
-        "k8s_bridge/ledger/volume_provisioning.py",
+        "k8s_bridge/ledger/volumes/volume_provisioning.py",
         "                    limit = self.patience.limit(source, uid)\n",
         "",
         f"{VOLUMES}::test_a_gang_whose_volume_never_comes_lets_others_run",
@@ -239,8 +239,8 @@ KEPT_PLACES = (
         "stepping back after a volume did not come",
         "a gang whose volume never comes takes the nodes again before others are looked at",
         "k8s_bridge/wiring.py",
-        "        self.backoff.note(commit.gang, why, max(waits, default=0.0))\n",
-        "        self.backoff.note(commit.gang, why)\n",
+        "        self.backoff.note(commit.gang, why, max(waits, default=0.0), cause)\n",
+        "        self.backoff.note(commit.gang, why, 0.0, cause)\n",
         f"{VOLUMES}::test_a_gang_whose_volume_never_comes_steps_back",
     ),
     Mutant(

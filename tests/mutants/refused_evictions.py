@@ -110,7 +110,7 @@ REFUSED_EVICTIONS = (
     Mutant(
         "a claim's own failures",
         "a volume that never comes holds nodes for ten minutes each time its neighbours' come",
-        "k8s_bridge/ledger/volume_provisioning.py",
+        "k8s_bridge/ledger/volumes/volume_provisioning.py",
         "        self._own_failures[claim] = min(self._own_failures.pop(claim, 0) + 1, 32)\n",
         "        self._own_failures[claim] = 0\n",
         f"{VOLUMES}::test_a_claim_remembers_its_own_failures",

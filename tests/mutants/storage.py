@@ -89,7 +89,7 @@ STORAGE = (
     Mutant(
         "a volume that came for another node",
         "a pod is bound where its volume cannot be reached, and holds its GPUs for ever",
-        "k8s_bridge/ledger/volume_provisioning.py",
+        "k8s_bridge/ledger/volumes/volume_provisioning.py",
         '            return self._is_reached(body["spec"]["volumeName"], member)\n',
         "            return True\n",
         f"{VOLUMES}::test_a_volume_that_came_for_another_node[True]",
@@ -97,7 +97,7 @@ STORAGE = (
     Mutant(
         "a volume that came between two leaders",
         "a new leader binds a pod where its volume cannot be reached",
-        "k8s_bridge/ledger/volume_provisioning.py",
+        "k8s_bridge/ledger/volumes/volume_provisioning.py",
         "            self._is_reached(volume, member)\n",
         "            pass\n",
         f"{VOLUMES}::test_a_volume_that_came_for_another_node[False]",
@@ -129,7 +129,7 @@ STORAGE = (
     Mutant(
         "a node that another has selected",
         "a gang that goes back keeps another from its volume, for which its nodes idle",
-        "k8s_bridge/ledger/volume_provisioning.py",
+        "k8s_bridge/ledger/volumes/volume_provisioning.py",
         "if not _has_volume(body) and _selected(body) == member.node:",
         "if not _has_volume(body):",
         f"{VOLUMES}::test_what_was_selected_for_another_stays",

@@ -141,7 +141,10 @@ class CausedEvictions(EvictionHistory):
             f"gangs of namespace {gang.namespace} had {counted(spent, 'pod')} of other namespaces "
             f"evicted within an hour, and {most:,} are allowed",
             (("evicted", spent), ("limit", most)),
-            unblock=("Wait until others end, or until an hour has passed.",),
+            unblock=(
+                "wait until others end, or until an hour has passed",
+                f"or raise maxEvictions of namespace {gang.namespace} in the config",
+            ),
         )
 
     def _stands(self, uid: str, node: str) -> bool:

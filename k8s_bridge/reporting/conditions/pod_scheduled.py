@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import is_
 from typing import Any
@@ -142,6 +142,17 @@ class _Teller:
             whole = reason_text(reason)
             self._texts[of] = self._facts.as_read_in(namespace, whole), named_in(whole)
         return self._texts[of]
+
+
+def what_gang_awaits(gang: GangKey, pods: Sequence[Body], text: str, now: float) -> list[Outgoing]:
+    """An event and patches that say `text` of a gang that is being bound.
+
+    The next cycle that finds it waiting says what holds then.
+    """
+    free = list(_free_pods(pods))
+    patches: list[Outgoing] = [*_patches(free, text, now)]
+    said = ReportedReason(ReasonKind.VOLUMES_AWAITED, text, now, now)
+    return [*patches, *(waits_event(Regarding.of(PODS, pod), gang, said) for pod in free[:1])]
 
 
 def _standing(

@@ -16,6 +16,7 @@ import structlog
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound, Throttled
 from fourleaf.k8s_bridge.election.gate import NotLeader
 from fourleaf.k8s_bridge.reporting.recorder.items_in_turn import ItemsInTurn
+from fourleaf.k8s_bridge.reporting.recorder.refusal_log import RefusalLog
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
 T = TypeVar("T")
@@ -80,6 +81,8 @@ class WriteQueue(Generic[T]):
         self._limits = limits
         self._write = write
         self._held = held
+        self._namespace_of = namespace_of
+        self._refusals = RefusalLog(name, clock)
         self._bucket = TokenBucket(clock, limits.rate, limits.burst)
         self._items = ItemsInTurn(limits.waiting, namespace_of)
         self._busy: dict[Hashable, str] = {}
@@ -174,9 +177,10 @@ class WriteQueue(Generic[T]):
         except ClusterError as error:
             self.counts.failed += 1
             # Objects that have changed or gone are everyday; refusals are not.
-            everyday = isinstance(error, Conflict | NotFound)
-            log = self._log.debug if everyday else self._log.warning
-            log("not_told", lane=self._name, item=str(key), why=str(error))
+            if isinstance(error, Conflict | NotFound):
+                self._log.debug("not_told", lane=self._name, item=str(key), why=str(error))
+            else:
+                self._refusals.refused(self._namespace_of(item), key, error)
         else:
             self.counts.written += 1
             self._overflowing = self._overflowing and len(self._items) > 0

@@ -1,4 +1,4 @@
-"""API back-off: gangs that the API has refused wait, for longer after each refusal."""
+"""API back-off: gangs that could not be bound wait, for longer after each refusal."""
 
 from __future__ import annotations
 
@@ -18,19 +18,32 @@ LONGEST_WAIT_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
+class BackoffCause:
+    """What kept a gang from starting that was to be bound, and what would end that."""
+
+    kind: ReasonKind
+    step: str
+
+
+REFUSED = BackoffCause(ReasonKind.REFUSED, "Allow it where it is refused")
+"""The API, admission or a plugin says no."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Refused:
     """`due` on the monotonic clock, `wait` in seconds; `reported` once a caller knows it is due."""
 
     why: str
     wait: float
     due: float
+    cause: BackoffCause
     reported: bool = False
 
 
 def _step(one: _Refused) -> str:
     longest = max(1, math.ceil(one.wait / 60.0))
     within = "a minute" if longest == 1 else f"{longest} minutes"
-    return f"Allow it where it is refused; it is tried again within {within}."
+    return f"{one.cause.step}; it is tried again within {within}."
 
 
 class ApiBackoff:
@@ -40,13 +53,15 @@ class ApiBackoff:
         self._clock = clock
         self._refused: dict[GangKey, _Refused] = {}
 
-    def note(self, gang: GangKey, why: str, least: float = 0.0) -> None:
-        """The API refuses to let this gang run; it waits for `least` seconds or longer."""
+    def note(
+        self, gang: GangKey, why: str, least: float = 0.0, cause: BackoffCause = REFUSED
+    ) -> None:
+        """`cause` keeps this gang from running; it waits for `least` seconds or longer."""
         self._forget()
         known = self._refused.get(gang)
         wait = min(LONGEST_WAIT_SECONDS, known.wait * 2) if known else FIRST_WAIT_SECONDS
         wait = max(wait, least)
-        self._refused[gang] = _Refused(why, wait, self._clock.monotonic() + wait)
+        self._refused[gang] = _Refused(why, wait, self._clock.monotonic() + wait, cause)
 
     def rule(self) -> HoldRule | None:
         """Hold the gangs whose time has not come."""
@@ -56,7 +71,7 @@ class ApiBackoff:
 
         def hold(gang: Gang) -> Hold | None:
             one = waiting.get(gang.key)
-            return None if one is None else Hold(ReasonKind.REFUSED, one.why, (), (_step(one),))
+            return None if one is None else Hold(one.cause.kind, one.why, (), (_step(one),))
 
         return hold if waiting else None
 

@@ -10,7 +10,7 @@ import pytest
 
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
-from fourleaf.k8s_bridge.ledger.dry_run import DryRun, Unanswered
+from fourleaf.k8s_bridge.ledger.dry_run import DryRun, Unanswered, Unsaid, unheard
 from fourleaf.k8s_bridge.ledger.ledger import Commit
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.model.gang import GangKey
@@ -30,7 +30,9 @@ class Answers:
         """Always."""
         return True
 
-    async def refusal(self, members: Sequence[Member], ask: bool = False) -> str:
+    async def refusal(
+        self, members: Sequence[Member], ask: bool = False, unsaid: Unsaid = unheard
+    ) -> str:
         """No answer, then that nothing is refused."""
         self.asked += 1
         if self.asked == 1:

@@ -199,3 +199,18 @@ async def test_a_drain_goes_as_far_as_a_shared_budget_lets_it(bench: Bench) -> N
     assert len(now) >= 1
     assert left.isdisjoint(now)
     assert most == 1
+
+
+async def test_a_gang_that_may_not_be_moved_is_told_what_would_let_it(bench: Bench) -> None:
+    """Its node is emptied and its budget lets none go: the event names the budget, and the way."""
+    await bench.submit("a", 1)
+    await budget(bench, 0, "a")
+    await bench.clock.advance(2)
+    (node,) = (await bench.places("a")).values()
+    patch = {"metadata": {"annotations": {DRAIN: "true"}}, "spec": {"unschedulable": True}}
+    await bench.cluster.patch(NODES, Target("", node), patch)
+    await bench.clock.advance(20)
+    said = (await bench.events("NotRepaired"))[0]["note"]
+    assert "EvictionsForbidden" in said
+    assert "disruption budget ml/a lets 0 go" in said
+    assert "To unblock: raise what forbids it: a disruption budget or maxEvictions" in said

@@ -14,7 +14,7 @@ from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, gang, nodes
 from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.ledger.records import Member
-from fourleaf.k8s_bridge.ledger.volume_provisioning import (
+from fourleaf.k8s_bridge.ledger.volumes.volume_provisioning import (
     LONGEST_LOOK_SECONDS,
     MOST_CLAIMS_REMEMBERED,
     PROVISION_LIMIT_SECONDS,
@@ -112,7 +112,7 @@ async def test_a_volume_that_never_comes_frees_the_nodes(bench: StorageBench) ->
     assert await bench.places() == {}
     said = str((await bench.cluster.list(EVENTS)).items)
     assert "has no volume for" in said
-    assert "after 600 s" in said
+    assert "after 600 s: provisioner disk.example.org has not answered" in said
     for name in ("data-g-0", "data-g-1"):
         assert not (await bench.claim(name))["metadata"].get("annotations")
 

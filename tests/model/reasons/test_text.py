@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -124,3 +126,17 @@ def test_of_many_steps_the_first_three_are_told() -> None:
     reason = Reason(ReasonKind.NO_FREE_CAPACITY, unblock=tuple("abcde"))
     assert steps(reason) == ["a", "b", "c", "or one of 2 more"]
     assert steps(Reason(ReasonKind.NO_FREE_CAPACITY, unblock=("a",))) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("detail", "first"),
+    [
+        ("disruption budget ml/web lets 0 go", "raise what forbids it: a disruption budget or"),
+        ("", "raise the disruption budgets of pods in its way, which `kubectl get pdb -A` shows"),
+    ],
+)
+def test_forbidden_evictions_never_come_without_a_way_out(detail: str, first: str) -> None:
+    """Whoever found the limits: named or not, it is said what to raise; own steps go before."""
+    reason = Reason(ReasonKind.EVICTIONS_FORBIDDEN, detail)
+    assert steps(reason)[0].startswith(first)
+    assert steps(replace(reason, unblock=("raise ml/web",))) == ["raise ml/web"]

@@ -14,7 +14,7 @@ from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.reasons.text import sentence
 from fourleaf.model.resources import Resources
 from tests.small import GIB, config, fabric, gang, node, snapshot
-from tests.solver.explain.asking import of_nodes, starts, why
+from tests.solver.explain.asking import bert, of_nodes, starts, why
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def test_every_law_is_counted_by_the_nodes_it_refuses_first() -> None:
     assert reason.unblock == (
         "uncordon c0",
         "bring n0 back to ready",
-        "1 node would fit without the selector zone=x",
+        "1 more node would match without the selector zone=x",
         "tolerate taint team=y",
         "1 node does not state its bandwidth: "
         "label nodes topology.scheduler/network-bandwidth or set network.nodeBandwidth",
@@ -90,8 +90,12 @@ def test_the_selector_that_is_in_the_way_is_named_with_the_product_it_costs() ->
     chosen = NodeConstraint(selector=(("nvidia.com/gpu.product", "H100"), ("zone", "x")))
     roles = (Role(("g-0", "g-1"), Resources(gpus=8), chosen),)
     world = snapshot(of_nodes(*nodes), gang("g", roles=roles))
-    assert why(world).unblock == (
-        "3 nodes of product A100 would fit without the selector nvidia.com/gpu.product=H100",
+    step = (
+        "3 more nodes of product A100 would match without the selector nvidia.com/gpu.product=H100"
+    )
+    assert why(world).unblock == (step,)
+    assert why(replace(world, running=bert("a0", "a1", "a2"))).unblock == (step,), (
+        "what matches is said, not what is free: it holds for as long as the answer is kept"
     )
 
 
@@ -119,7 +123,7 @@ def test_a_node_feature_is_named_as_the_annotation_names_it() -> None:
     world = snapshot(
         of_nodes(node("a0", "a")), gang("g", roles=(Role(("g-0",), Resources(gpus=8), chosen),))
     )
-    assert why(world).unblock == ("1 node would fit without the node feature cufile",)
+    assert why(world).unblock == ("1 more node would match without the node feature cufile",)
 
 
 def test_affinity_and_selector_are_named_where_both_must_go() -> None:
@@ -131,7 +135,7 @@ def test_affinity_and_selector_are_named_where_both_must_go() -> None:
         of_nodes(node("a0", "a")), gang("g", roles=(Role(("g-0",), Resources(gpus=8), chosen),))
     )
     assert why(world).unblock == (
-        "1 node would fit without the selector zone=x and the required node affinity",
+        "1 more node would match without the selector zone=x and the required node affinity",
     )
 
 

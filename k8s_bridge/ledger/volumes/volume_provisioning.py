@@ -27,6 +27,12 @@ from fourleaf.k8s_bridge.ledger.claim_allocation import Impossible, Revoked, Sta
 from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
 from fourleaf.k8s_bridge.ledger.pods import PodLister, is_bound, is_gone
 from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.ledger.volumes.awaited_volumes import (
+    LATE_SECONDS,
+    AwaitedVolume,
+    Unwatched,
+    VolumeWatcher,
+)
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import together
@@ -111,6 +117,9 @@ class VolumeLister(Protocol):
     def provisioned(self, pod: Target, /) -> Sequence[str]:
         """The volumes of the claims of a pod that have one."""
 
+    def provisioner(self, storage_class: str, /) -> str:
+        """Who makes the volumes of a StorageClass, "" where that is not known."""
+
     def reaches(self, node: str, volume: str, /) -> bool | None:
         """Whether a node reaches a volume, None where one of the two is not known yet."""
 
@@ -126,6 +135,10 @@ class NoVolumes:
         """None."""
         return ()
 
+    def provisioner(self, _storage_class: str, /) -> str:
+        """Nothing is known."""
+        return ""
+
     def reaches(self, _node: str, _volume: str, /) -> bool | None:
         """Nothing is known."""
         return None
@@ -140,6 +153,7 @@ class VolumeProvisioner:
     pods: PodLister
     clock: Clock
     patience: VolumePatience
+    watcher: VolumeWatcher = field(default_factory=Unwatched)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     def concerns(self, member: Member) -> bool:
@@ -154,7 +168,7 @@ class VolumeProvisioner:
         commit of the member no longer `stands`.
         """
         claims = self.volumes.unprovisioned(member.pod)
-        await together(self._provision(claim, member, stands) for claim in claims)
+        await together(self._await(claim, member, stands) for claim in claims)
         # One that came before this was asked for may have come for another node.
         for volume in self.volumes.provisioned(member.pod):
             self._is_reached(volume, member)
@@ -177,25 +191,36 @@ class VolumeProvisioner:
                 # The next commit of the pod selects anew, whatever stands there.
                 self._log.info("node_still_selected", claim=str(claim), why=str(error))
 
+    async def _await(self, claim: Target, member: Member, stands: Stands) -> None:
+        try:
+            await self._provision(claim, member, stands)
+        finally:
+            self.watcher.over(member, claim)
+
     async def _provision(self, claim: Target, member: Member, stands: Stands) -> None:
         began, limit = self.clock.monotonic(), PROVISION_LIMIT_SECONDS
+        volume = AwaitedVolume(claim, "", member.node, self.clock.wall())
         source: VolumeSource | None = None
         uid = ""
         backoff = Backoff(self.clock, FIRST_LOOK_SECONDS, LONGEST_LOOK_SECONDS)
         refusing = PermanentRefusals(self.clock)
-        asked, title = False, f"PersistentVolumeClaim {claim}"
+        asked, title, last = False, f"PersistentVolumeClaim {claim}", ""
         while not is_gone(self.pods, member) and not is_bound(self.pods, member):
             if not self.pods.usable(member.node):
                 raise Impossible(f"node {member.node} is not ready")
             if self.clock.monotonic() >= began + limit:
                 if source is not None:
                     self.patience.failed(source, uid, limit, member.pod.uid)
-                raise Impossible(f"{title} has no volume for {member.node} after {limit:.0f} s")
+                raise self._missed(member, volume, limit, asked, last)
+            if asked and self.clock.monotonic() >= began + LATE_SECONDS:
+                self.watcher.late(member, volume)
             least = None
             try:
                 body = await self.cluster.get(VOLUME_CLAIMS, claim)
                 if source is None:
                     source = claim.namespace, class_of(body)
+                    provisioner = self.volumes.provisioner(class_of(body))
+                    volume = replace(volume, provisioner=provisioner)
                     uid = str(body["metadata"].get("uid", ""))
                     limit = self.patience.limit(source, uid)
                 if await self._is_provisioned(claim, body, member, stands, asked):
@@ -204,14 +229,23 @@ class VolumeProvisioner:
                 asked = True
             except NotFound:
                 raise Impossible(f"{title} is gone") from None
-            except Conflict:
-                pass
-            except (Ambiguous, Throttled) as error:
-                least = error.retry_after
+            except (Conflict, Ambiguous, Throttled) as error:
+                least, last = error.retry_after, str(error)
             except Refused as error:
+                last = str(error)
                 if refusing.for_good(error):
                     raise Impossible(f"{title}: {error}") from error
             await backoff.wait(least)
+
+    def _missed(
+        self, member: Member, volume: AwaitedVolume, limit: float, asked: bool, last: str
+    ) -> Impossible:
+        """Why the gang goes back: who was `asked` has not answered, else what the API said last."""
+        if asked:
+            self.watcher.missed(member, volume)
+            return Impossible(volume.missed(limit))
+        title = f"PersistentVolumeClaim {volume.claim}"
+        return Impossible(f"{title} could not be told {volume.node} in {limit:.0f} s: {last}")
 
     async def _is_provisioned(
         self, claim: Target, body: Body, member: Member, stands: Stands, asked: bool

@@ -1,0 +1,1 @@
+"""Volumes that are made on first use, and what is told of those that take long."""

@@ -1,0 +1,79 @@
+"""Safeguards of what people are told: the true reason, no advice that does not help."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+EXPLAIN = "tests/solver/explain"
+VOLUMES_TOLD = "tests/k8s_bridge/scheduling/test_volumes_told.py"
+THROTTLED = "tests/k8s_bridge/scheduling/test_throttled_bindings.py"
+
+TOLD = (
+    Mutant(
+        "told: evict only where that gives a place",
+        "members that run are evicted as advised, and wait with all others",
+        "solver/explain/bound_elsewhere.py",
+        "        if busy.fits_after:\n",
+        "        if not first:\n",
+        f"{EXPLAIN}/test_bound_elsewhere.py"
+        "::test_no_eviction_is_advised_before_there_is_another_place",
+    ),
+    Mutant(
+        "told: an API server that throttles",
+        "people look for a slow webhook where there is none",
+        "k8s_bridge/ledger/binding_trials.py",
+        "self.throttled = throttles(error)",
+        "self.throttled = False",
+        f"{THROTTLED}::test_an_api_server_that_throttles_is_no_slow_webhook",
+    ),
+    Mutant(
+        "told: a webhook that says 429",
+        "people look at the API server where a webhook is why",
+        "k8s_bridge/ledger/dry_run.py",
+        'return error.status == 429 and "admission webhook" not in str(error)',
+        "return error.status == 429",
+        f"{THROTTLED}::test_a_webhook_that_says_429_is_no_busy_api_server",
+    ),
+    Mutant(
+        "told: a volume that takes long",
+        "a gang says nothing for ten minutes while it holds its nodes",
+        "k8s_bridge/ledger/volumes/volume_provisioning.py",
+        "                self.watcher.late(member, volume)\n",
+        "                pass\n",
+        f"{VOLUMES_TOLD}::test_a_gang_says_soon_which_volume_it_waits_for",
+    ),
+    Mutant(
+        "told: one claim of a gang at a time",
+        "thousands of claims that are late write thousands of times to thousands of pods",
+        "k8s_bridge/ledger/volumes/awaited_volumes.py",
+        "if told is None or (told.over and now - told.at >= RETELL_SECONDS):",
+        "if told is None or told.volume.claim != volume.claim:",
+        f"{VOLUMES_TOLD}::test_a_gang_says_soon_which_volume_it_waits_for",
+    ),
+    Mutant(
+        "told: a volume that did not come is no refusal",
+        "people look for what refuses a binding that was never asked for",
+        "k8s_bridge/wiring.py",
+        "BackoffCause(ReasonKind.VOLUMES_AWAITED, missed.step) if missed else REFUSED",
+        "REFUSED",
+        f"{VOLUMES_TOLD}::test_a_volume_that_did_not_come_is_no_refusal",
+    ),
+    Mutant(
+        "told: nodes that a taint leaves out",
+        "half of the fabric is not for a gang, which is told that nothing is free",
+        "solver/explain/explain.py",
+        "reason = replace(reason, counts=(*reason.counts, *self._left_out(gang)))",
+        "pass",
+        f"{EXPLAIN}/test_tainted_nodes.py::test_a_taint_is_named_where_enough_other_nodes_match",
+    ),
+    Mutant(
+        "told: a refusal has one line",
+        "a namespace that is being deleted fills the log",
+        "k8s_bridge/reporting/recorder/refusal_log.py",
+        "            known.more += 1\n            return\n",
+        "            known.more += 1\n",
+        "tests/k8s_bridge/reporting/test_refusal_log.py"
+        "::test_a_namespace_that_ends_has_one_line_for_all_its_pods",
+    ),
+)
+"""All of them."""
