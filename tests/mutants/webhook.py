@@ -101,6 +101,31 @@ WEBHOOK = (
         "tests/webhook/http/test_bad_clients.py::test_bad_manners",
     ),
     Mutant(
+        "webhook: how many handshakes are under way",
+        "connections that never say a word take every file that the webhook may open",
+        "k8s_bridge/runtime/http/tls_server.py",
+        "        if len(self.handshakes) >= self._limits.connections:\n",
+        "        if False:\n",
+        "tests/webhook/http/test_bad_clients.py::test_handshakes_that_never_end_are_few",
+    ),
+    Mutant(
+        "check service: the time of a request",
+        "clients that send a byte now and then keep probes out, and the pod is started anew",
+        "agent/check_service.py",
+        "asyncio.timeout(REQUEST_SECONDS)",
+        "asyncio.timeout(None)",
+        "tests/agent/test_check_service_clients.py"
+        "::test_a_client_that_goes_on_sending_is_cut_off",
+    ),
+    Mutant(
+        "check service: who holds most makes room",
+        "one client keeps the probes of the node out",
+        "agent/check_service.py",
+        "key=lambda one: share[self._held[one]])",
+        "key=lambda one: 0)",
+        "tests/agent/test_check_service_clients.py::test_who_holds_most_makes_room",
+    ),
+    Mutant(
         "webhook: the end of a body",
         "a body without an announced length is read until the memory is full",
         "webhook/http/body.py",
