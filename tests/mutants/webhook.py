@@ -114,8 +114,7 @@ WEBHOOK = (
         "agent/check_service.py",
         "asyncio.timeout(REQUEST_SECONDS)",
         "asyncio.timeout(None)",
-        "tests/agent/test_check_service_clients.py"
-        "::test_a_client_that_goes_on_sending_is_cut_off",
+        "tests/agent/test_check_service_clients.py::test_a_client_that_goes_on_sending_is_cut_off",
     ),
     Mutant(
         "check service: who holds most makes room",
