@@ -161,7 +161,7 @@ def _escaped(text: str) -> str:
 
 @dataclass(slots=True, eq=False)
 class Answers:
-    """Answers GET alone, one request a connection; whoever sends too much or too slowly is cut off.
+    """Answers GET alone, one request a connection, in bounds of size and time.
 
     One client keeps no probe out: where there are too many connections, the oldest of the address
     that holds most of them goes.
@@ -173,7 +173,7 @@ class Answers:
     """Connections in the order in which they came, and the address of each."""
 
     async def serve(self, listening: socket.socket) -> None:
-        """Answer whoever connects, until it is cancelled."""
+        """Answer all clients, until it is cancelled."""
         server = await asyncio.start_server(self._connected, sock=listening, limit=HEAD_BYTES)
         async with server:
             await server.serve_forever()

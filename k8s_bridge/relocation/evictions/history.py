@@ -1,7 +1,7 @@
 """Eviction history: how many pods went lately, and by what cause; it outlasts a leader.
 
-What the leader before has kept may be hard to read: then nobody knows whether a limit is reached,
-and nothing that has one may be evicted until it is known, or has not been for `UNREAD_SECONDS`.
+What the leader before has kept may be hard to read: then it is not known whether a limit is
+reached, and nothing that has one may be evicted until it is known, for `UNREAD_SECONDS` at most.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class EvictionHistory:
         return now - self._asked < UNREAD_SECONDS
 
     async def load(self) -> None:
-        """Take what the leader before has kept, once; whoever waits for it does so for a moment."""
+        """Take what the leader before has kept, once; waits for that for a moment."""
         if self._asked is not None or not self.unread():
             return
         task = asyncio.ensure_future(self._load())

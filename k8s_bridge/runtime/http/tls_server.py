@@ -1,7 +1,7 @@
 """A server by TLS whose handshakes are bounded too, in number and time, by address.
 
 Servers of an event loop bound the time of a handshake alone, and a connection is one of theirs only
-once that is over: whoever never ends handshakes could hold as many as there are files to open.
+once that is over: a client that never ends them could hold as many as there are files to open.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class TlsServer:
                 ssl_shutdown_timeout=SHUTDOWN_SECONDS,
             )
         except OSError:
-            # It went, took too long, or speaks no TLS: there is nobody to tell.
+            # It went, took too long, or speaks no TLS: no answer can be given.
             pass
         finally:
             self.handshakes.discard(handshake)
