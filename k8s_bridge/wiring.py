@@ -180,7 +180,9 @@ class Wiring:
                 cluster,
                 cache,
                 ledger,
-                RelocationStore(records, ledger, epoch, clock),
+                RelocationStore(
+                    records, ledger, epoch, clock, tasks.create_task, cache.changed.set
+                ),
                 nodes,
                 self.planner,
                 clock,

@@ -21,7 +21,7 @@ from fourleaf.k8s_bridge.ledger.record_store import Records
 from fourleaf.k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
 from fourleaf.k8s_bridge.ledger.reread import reread_lease, reread_page
 from fourleaf.k8s_bridge.ledger.sealed import BadRecord
-from fourleaf.k8s_bridge.runtime.concurrency import together
+from fourleaf.k8s_bridge.runtime.concurrency import patiently, together
 from fourleaf.k8s_bridge.runtime.randomness import chance
 from fourleaf.model.gang import GangKey
 
@@ -43,7 +43,11 @@ class Rejected:
     conflict: bool = False
 
 
+LEASES_PATIENCE_SECONDS = 1.0
+"""Seconds for which pages wait for the gang leases of a batch, so that each is written once."""
+
 OnLost = Callable[[Rejected], None]
+OnTook = Callable[[GangKey], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,7 @@ class CommitOutcome:
 
 @dataclass(slots=True, eq=False)
 class _Draft:
-    """One gang on its way through the steps; `failure` ends it, of which `lost` hears.
+    """One gang on its way through the steps; `failure` ends it, of which `lost` hears, or `took`.
 
     Its pages may be written once it is `prepared`; `written` once none of them is left to write.
     """
@@ -69,6 +73,7 @@ class _Draft:
     request: CommitRequest
     parts: dict[str, tuple[Member, ...]]
     lost: OnLost | None
+    took: OnTook | None
     lease: GangLease | None = None
     failure: str = ""
     conflict: bool = False
@@ -111,14 +116,17 @@ class Committer:
     new_name: Callable[[], str] = field(default=lambda: f"{chance().getrandbits(48):012x}")
 
     async def commit(
-        self, plan: Sequence[CommitRequest], lost: OnLost | None = None
+        self,
+        plan: Sequence[CommitRequest],
+        lost: OnLost | None = None,
+        took: OnTook | None = None,
     ) -> CommitOutcome:
         """Write the records of all gangs of `plan`; each takes as a whole or not at all.
 
-        `lost` hears of each that does not, as soon as that is certain. Raises `Fenced` where
-        another leader has taken over.
+        `lost` hears of each that does not, and `took` of each that does, as soon as that is
+        certain. Raises `Fenced` where another leader has taken over.
         """
-        drafts = self._drafts(plan, lost)
+        drafts = self._drafts(plan, lost, took)
         undecided = (Commit(d.commit, d.request.gang, None, d.request.members, ()) for d in drafts)
         with self.ledger.deciding(undecided):
             tried = await together(self._tried(request) for request in plan)
@@ -139,7 +147,9 @@ class Committer:
         if draft.failure and draft.lost is not None:
             draft.lost(draft.rejected)
 
-    def _drafts(self, plan: Sequence[CommitRequest], lost: OnLost | None) -> list[_Draft]:
+    def _drafts(
+        self, plan: Sequence[CommitRequest], lost: OnLost | None, took: OnTook | None
+    ) -> list[_Draft]:
         drafts = []
         for request in plan:
             parts: dict[str, list[Member]] = {}
@@ -150,7 +160,7 @@ class Committer:
                 sealed = sealed or (page if page in self.ledger.sealed else "") or ""
                 parts.setdefault(page or "", []).append(member)
             grouped = {page: tuple(members) for page, members in parts.items()}
-            draft = _Draft(self.new_name(), request, grouped, lost)
+            draft = _Draft(self.new_name(), request, grouped, lost, took)
             if homeless:
                 # The node came into the fabric a moment ago, and its page is being written.
                 draft.fail(f"no page lists node {homeless}", conflict=True)
@@ -206,12 +216,30 @@ class Committer:
             self.ledger.put_lease(draft.lease)
 
     async def _write_page(self, name: str, drafts: Sequence[_Draft]) -> None:
-        for draft in drafts:
-            await draft.prepared.wait()
-        async with self.ledger.writing.of([name]):
-            await self._add_entries(name, _sound(drafts))
-        for draft in drafts:
-            draft.page_done(name)
+        """Write a page; once more for those whose gang leases are long in being written."""
+        left = list(drafts)
+        while left:
+            await self._prepared(left)
+            ready = [draft for draft in left if draft.prepared.is_set()]
+            left = [draft for draft in left if not draft.prepared.is_set()]
+            async with self.ledger.writing.of([name]):
+                await self._add_entries(name, _sound(ready))
+            for draft in ready:
+                draft.page_done(name)
+
+    async def _prepared(self, drafts: Sequence[_Draft]) -> None:
+        """Wait until all are prepared, or after a while until one is."""
+        late = [draft for draft in drafts if not draft.prepared.is_set()]
+        waits = [asyncio.ensure_future(_is_prepared(draft)) for draft in late]
+        if not waits:
+            return
+        try:
+            await patiently(waits, self.trials.clock.sleep(LEASES_PATIENCE_SECONDS))
+            if len(late) == len(drafts):
+                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
 
     async def _add_entries(self, name: str, drafts: Sequence[_Draft]) -> None:
         page = self.ledger.page(name)
@@ -261,6 +289,8 @@ class Committer:
     def _takes(self, draft: _Draft) -> None:
         self.ledger.decided(draft.commit)
         self.decided(draft.commit)
+        if draft.took is not None:
+            draft.took(draft.request.gang)
 
     async def _withdraw(self, lease: GangLease) -> None:
         """Delete the gang lease of a gang that did not take; its entries are void from then on."""
@@ -270,6 +300,10 @@ class Committer:
             # It stays Prepared and in the ledger: the reconciler comes back to it.
             return
         self.ledger.drop_lease(lease.name)
+
+
+async def _is_prepared(draft: _Draft) -> None:
+    await draft.prepared.wait()
 
 
 def _listed(name: str, page: Page, drafts: Iterable[_Draft]) -> list[_Draft]:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from typing import Any, Protocol
 
 import structlog
@@ -31,12 +32,13 @@ from fourleaf.k8s_bridge.ledger.takeover import find
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import patiently, together
+from fourleaf.k8s_bridge.runtime.record_retries import RecordRetries
 
 CONVERT_BATCH_RECORDS = 50
 """Pages that are written in another format in one go: commits wait meanwhile."""
 
 ROLLBACK_WAIT_LIMIT_SECONDS = 60.0
-"""Seconds, at most, until the members of a commit are let go again where that has failed."""
+"""Seconds, at most, until a rollback is tried again where it was not written, or members stay."""
 
 ROLLBACK_PATIENCE_SECONDS = 1.0
 """Seconds for which all else waits until members are let go; what takes longer goes on beside."""
@@ -67,7 +69,7 @@ class CommitObserver(Protocol):
 
 @dataclass(slots=True)
 class _Retry:
-    """When a rollback that could not let all members go goes on, on the monotonic clock."""
+    """When a rollback goes on that could not be written, or not let all members go: monotonic."""
 
     backoff: Backoff
     due: float = 0.0
@@ -92,7 +94,11 @@ class Reconciler:
     _laying: dict[str, frozenset[str]] = field(default_factory=dict)
     """Pages that are being written by a layout, each with the nodes that it is to list."""
     _rereading: set[str] = field(default_factory=set)
+    _retries: RecordRetries = field(init=False)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    def __post_init__(self) -> None:
+        self._retries = RecordRetries(self.clock)
 
     def forward(self, name: str) -> None:
         """Start binding the members of this commit."""
@@ -126,7 +132,9 @@ class Reconciler:
                 case Action.REST:
                     self.ledger.rest(commit.name)
                 case Action.FORWARD:
-                    self._start(commit, step.members)
+                    # One that cannot go forward, and whose record says so not yet, may wait.
+                    if self._is_due(commit.name):
+                        self._start(commit, step.members)
                 case Action.BACK:
                     returning += self._started_back(commit, step.members)
                 case Action.TIDY:
@@ -210,25 +218,28 @@ class Reconciler:
         A gang lease that is only prepared is about to be written anyway.
         """
         written = self.records.formats.written
-        pages = [page for page in self.ledger.pages if differs(page.format, written)]
-        leases = [one for one in self.ledger.leases if differs(one.format, written)]
-        if not pages and not leases:
-            return
-        batch = pages[:CONVERT_BATCH_RECORDS]
-        await self._beside(self._convert_page(page_name(one.leaf, one.part)) for one in batch)
-        await self._beside(self._convert_lease(one.name) for one in leases)
+        pages = (
+            page_name(one.leaf, one.part)
+            for one in self.ledger.pages
+            if differs(one.format, written)
+        )
+        leases = [one.name for one in self.ledger.leases if differs(one.format, written)]
+        # Those that cannot be written now leave room in the batch for the others.
+        batch = list(islice(filter(self._is_free, pages), CONVERT_BATCH_RECORDS))
+        await self._beside(self._convert_page(name) for name in batch)
+        await self._beside(self._convert_lease(name) for name in filter(self._is_free, leases))
+
+    def _is_free(self, record: str) -> bool:
+        """Whether a record is not being written, and was not refused a moment ago."""
+        return not self.ledger.writing.holds(record) and self._retries.is_due(record)
 
     async def _convert_page(self, name: str) -> None:
-        if self.ledger.writing.holds(name):
-            return
         async with self.ledger.writing.of([name]):
             page = self.ledger.page(name)
             if page is not None and differs(page.format, self.records.formats.written):
                 await self._put(page)
 
     async def _convert_lease(self, name: str) -> None:
-        if self.ledger.writing.holds(name):
-            return
         async with self.ledger.writing.of([name]):
             lease = self.ledger.lease(name)
             if lease is None or lease.phase is Phase.PREPARED:
@@ -358,6 +369,10 @@ class Reconciler:
                             for e in page.entries
                         )
                         await self._put(page.with_entries(entries))
+        now = self.ledger.commit(name)
+        if now is not None and now.phase is Phase.COMMITTED:
+            self._put_off(name, EVICTION_RETRY_SECONDS)
+            return
         self._log.warning("rolling_back", commit=name, gang=str(commit.gang), why=why)
         self.observer.rolled_back(commit, why)
 
@@ -365,8 +380,7 @@ class Reconciler:
         self, commit: Commit, members: tuple[Member, ...]
     ) -> Iterator[asyncio.Task[None]]:
         """Let members go, once they are due: a webhook may let that hang for one gang."""
-        retry = self._rollbacks.get(commit.name)
-        if commit.name in self._returning or (retry and self.clock.monotonic() < retry.due):
+        if commit.name in self._returning or not self._is_due(commit.name):
             return
         task = self.start(self._back(commit, members))
         self._returning[commit.name] = task
@@ -374,7 +388,6 @@ class Reconciler:
         yield task
 
     async def _back(self, commit: Commit, members: tuple[Member, ...]) -> None:
-        retry = self._rollbacks.get(commit.name)
         observer = self.observer
         going = Rollback(
             self.cluster,
@@ -386,16 +399,25 @@ class Reconciler:
         )
         waits = await together(going.let_go(commit.name, member) for member in members)
         if any(waits):
-            if retry is None:
-                retry = self._rollbacks[commit.name] = _Retry(
-                    Backoff(self.clock, EVICTION_RETRY_SECONDS, ROLLBACK_WAIT_LIMIT_SECONDS)
-                )
-            retry.due = self.clock.monotonic() + retry.backoff.next(max(waits))
+            self._put_off(commit.name, max(waits))
+
+    def _is_due(self, commit: str) -> bool:
+        retry = self._rollbacks.get(commit)
+        return retry is None or self.clock.monotonic() >= retry.due
+
+    def _put_off(self, commit: str, least: float) -> None:
+        """A rollback goes on later: by seconds that grow, `least` at least."""
+        retry = self._rollbacks.get(commit)
+        if retry is None:
+            retry = self._rollbacks[commit] = _Retry(
+                Backoff(self.clock, EVICTION_RETRY_SECONDS, ROLLBACK_WAIT_LIMIT_SECONDS)
+            )
+        retry.due = self.clock.monotonic() + retry.backoff.next(least)
 
     async def _delete(self, name: str) -> None:
         """Delete the gang lease of a commit, if that is still what is to be done for it."""
         found = self.ledger.commit(name)
-        if found is None or found.lease is None or self.ledger.writing.holds(found.lease.name):
+        if found is None or found.lease is None or not self._is_free(found.lease.name):
             return
         async with self.ledger.writing.of([found.lease.name]):
             commit = self.ledger.commit(name)
@@ -412,12 +434,14 @@ class Reconciler:
         except Conflict:
             await reread_lease(self.records, self.ledger, self.epoch, lease.name)
         except ClusterError as error:
+            self._retries.refused(lease.name)
             self._log.warning("lease_not_deleted", lease=lease.name, why=str(error))
         else:
+            self._retries.taken(lease.name)
             self.ledger.drop_lease(lease.name)
 
     async def _tidy(self, name: str) -> None:
-        if self.ledger.writing.holds(name):
+        if not self._is_free(name):
             # It is tidied by who writes it, or once that is over.
             return
         async with self.ledger.writing.of([name]):
@@ -445,19 +469,23 @@ class Reconciler:
         name = page_name(page.leaf, page.part)
         try:
             self.ledger.put_page(await self.records.write_page(replace(page, epoch=self.epoch)))
+            self._retries.taken(name)
         except (Conflict, NotFound):
             await reread_page(self.records, self.ledger, self.epoch, name)
         except (ClusterError, BadRecord) as error:
+            self._retries.refused(name)
             self._log.warning("page_not_written", page=name, why=str(error))
 
     async def _put_lease(self, lease: GangLease) -> None:
         try:
             written = await self.records.write_lease(replace(lease, epoch=self.epoch))
             self.ledger.put_lease(written)
-        except BadRecord as error:
-            self._log.warning("lease_not_written", lease=lease.name, why=str(error))
+            self._retries.taken(lease.name)
         except (Conflict, NotFound):
             await reread_lease(self.records, self.ledger, self.epoch, lease.name)
+        except (ClusterError, BadRecord) as error:
+            self._retries.refused(lease.name)
+            self._log.warning("lease_not_written", lease=lease.name, why=str(error))
 
 
 def _deciding_records(commit: Commit) -> tuple[str, ...]:

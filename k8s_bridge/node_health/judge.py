@@ -2,8 +2,9 @@
 
 A wrong yes restarts a training for nothing; a late yes wastes its GPUs. So a silent node is dead
 only on two accounts: its kubelet has fallen silent, and its host does not answer either, or the
-node controller has given it up. Neither counts while most nodes are silent at once. And once dead
-it stays so until it has been well for a while, for what flaps is no place to go.
+node controller has given it up. Neither counts while most nodes are silent at once, or more and
+more fall silent. And once dead it stays so until it has been well for a while, for what flaps is no
+place to go.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ class Signs:
     None where its object names no address, or hosts that are surely well do not answer either.
     `out_of_service`: it is tainted as shut down. `broken` names a condition that is
     true and that the config counts as a failure. `leaf_dead`: another node of its leaf is dead.
-    `general`: it is silent as most nodes are, or were a moment ago. `renewed` is what its Lease
-    says.
+    `general`: it is silent as most nodes are, or were a moment ago, or as many have just become.
+    `renewed` is what its Lease says.
     """
 
     there: bool = True

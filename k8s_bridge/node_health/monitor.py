@@ -28,6 +28,7 @@ from fourleaf.k8s_bridge.node_health.judge import (
     judge,
 )
 from fourleaf.k8s_bridge.node_health.probe import Prober, Probes
+from fourleaf.k8s_bridge.node_health.spreading_silence import SpreadingSilence
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.readers.nodes.nodes import ready_status
@@ -69,6 +70,7 @@ class NodeMonitor:
     _saved: SavedInTime = field(init=False)
     _fallen: frozenset[str] = frozenset()
     _general: GeneralSilence = field(default_factory=GeneralSilence)
+    _spreading: SpreadingSilence = field(default_factory=SpreadingSilence)
     _dead: tuple[dict[str, Judgement] | None, frozenset[str]] = (None, frozenset())
     """The judgements that were looked at last, and the nodes that are dead by them."""
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
@@ -174,11 +176,12 @@ class NodeMonitor:
     def _judge(self, signs: Mapping[str, Signs], answers: Mapping[str, bool | None]) -> None:
         now, limits = self.clock.monotonic(), self._limits()
         self._see_general_silence(signs, now, limits.silent)
+        spared = self._general.exempt | self._undecided(signs, now)
         new = {}
         for name, one in signs.items():
             before = self.judgements.get(name, Judgement())
             seen = replace(one, answers=answers[name]) if name in answers else one
-            if name in self._general.exempt:
+            if name in spared:
                 seen = replace(seen, general=True)
             new[name] = after = judge(before, seen, limits, now)
             grave = {before.verdict, after.verdict} - {NodeVerdict.WELL, NodeVerdict.SILENT}
@@ -198,6 +201,14 @@ class NodeMonitor:
             self._log.info("most_nodes_heard_again", nodes=len(signs))
         if bool(before) is not bool(count):
             self.on_general(count, len(signs))
+
+    def _undecided(self, signs: Mapping[str, Signs], now: float) -> frozenset[str]:
+        """Silent nodes of which others fall silent one after the other right now."""
+        there = [name for name, one in signs.items() if one.there and not one.out_of_service]
+        silent = frozenset(
+            name for name in there if is_suspect(signs[name]) and name not in self._probes.answering
+        )
+        return silent if self._spreading.spreads(silent, len(there), now) else frozenset()
 
     def _remember(self, fresh: frozenset[str], fabric: Fabric) -> None:
         """Count the failures, a leaf once when the last of its nodes falls."""

@@ -20,9 +20,11 @@ OVERDUE_END_SECONDS = 120.0
 
 
 class RelocationAges:
-    """By the wall clock when a leader first sees them, monotonic since then.
+    """For how long relocations are open, for one leader: monotonic since it has seen them first.
 
-    For how long relocations are open, for one leader. A wall clock that is set changes none.
+    No wall clock counts: one that was set, or that of a leader whose clock is another, would take
+    the places of pods that were evicted for them. That costs time where another leads: it begins
+    to count anew, so that places in vain are kept for up to their whole time once more.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -34,9 +36,7 @@ class RelocationAges:
         """Seconds for which these, which are all that there are, have been open."""
         now, known = self.clock.monotonic(), self._opened
         self._opened = {
-            key: known.get(key, now - max(0.0, self.clock.wall() - one.opened))
-            for one in there
-            for key in [(one.gang, one.opened)]
+            key: known.get(key, now) for one in there for key in [(one.gang, one.opened)]
         }
         return {gang: now - opened for (gang, _), opened in self._opened.items()}
 

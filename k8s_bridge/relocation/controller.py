@@ -255,10 +255,8 @@ class RelocationController:
 
     async def committed(self, gangs: Sequence[GangKey]) -> None:
         """A cycle has committed these gangs."""
-        for gang in gangs:
-            one = self.store.of(self._seated.get(gang, gang))
-            if one is not None:
-                await self.executor.end(one, "")
+        found = (self.store.of(self._seated.get(gang, gang)) for gang in gangs)
+        await together([self.executor.end(one, "") for one in found if one is not None])
 
     def told(self, plan: Plan) -> Plan:
         """`plan`, with what is known here of why gangs wait."""

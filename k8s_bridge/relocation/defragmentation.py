@@ -136,19 +136,23 @@ class DefragmentationPlanner:
 
         Moves serve only together, so none has a pod evicted where one of them is not written.
         """
-        written = await self.store.put_all(drafts)
-        is_whole = len(written) == len(drafts)
+        held = await self.store.put_all(drafts)
+        is_whole = self._are_written(held, len(drafts))
         if is_whole:
             for one in view.open:
                 if one.gang in _started(plan):
                     await self.end(one, "others move, so that it starts sooner")
             seconds = self.cache.config.spec.repair.places_seconds
             starts = tuple(starting(plan, view.gangs, view, seconds))
-            written += await self.store.put_all(starts)
-            is_whole = len(written) == len(drafts) + len(starts)
-        for one in () if is_whole else written:
+            held += await self.store.put_all(starts)
+            is_whole = self._are_written(held, len(drafts) + len(starts))
+        for one in () if is_whole else held:
             await self.end(one, UNWRITTEN)
         return is_whole
+
+    def _are_written(self, held: Sequence[Relocation], number: int) -> bool:
+        """Whether so many hold, and none of them is only on its way."""
+        return len(held) == number and all(self.store.is_written(one.gang) for one in held)
 
     async def _may_start(self, plan: DefragPlan, view: ClusterView) -> bool:
         """Whether the API would bind the gangs that start by the moves; else others are planned."""

@@ -81,6 +81,10 @@ class Executor:
     """When pods were last told to go for a gang, on the monotonic clock."""
     _told: set[str] = field(default_factory=set)
     """UIDs of leavers that the API has let go, whatever a watch that lags says of them."""
+    _ending: set[GangKey] = field(default_factory=set)
+    """Gangs whose relocation is being deleted, or is to be once a write of it is answered."""
+    _telling: set[GangKey] = field(default_factory=set)
+    """Gangs for which pods are to go once the API has said that they may."""
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     def __post_init__(self) -> None:
@@ -94,6 +98,7 @@ class Executor:
         """One step of each relocation. Raises `Fenced` where another leads by now."""
         view = self.view()
         self._forget(view)
+        begun: list[asyncio.Task[None]] = []
         sent: list[asyncio.Task[None]] = []
         for one in view.open:
             if not self.store.holds(one) or self._is_sealed(one):
@@ -102,21 +107,14 @@ class Executor:
             if found.over:
                 if found.why == VICTIMS_STAY:
                     self._remember(one, view)
-                await self.end(one, found.why)
-            elif due := self._due(one, found.evict):
-                await self.store.check_lead()
-                closed = await self._closed_seat(one, due, view)
-                if closed:
-                    await self.end(one, closed)
-                # It may have ended while the API answered; its leavers are others' by then.
-                elif closed is not None and self.store.holds(one):
-                    still = progress(one, self.view()).evict
-                    sent += [self._sent(one, leaver) for leaver in due if leaver in still]
+                begun += self._begun_to_end(one, found.why)
+            elif self._may_evict(one) and (due := self._due(one, found.evict)):
+                begun += self._begun_to_tell(one, due, view, sent)
             elif found.placed is not None:
                 self.cache.changed.set()
-        # Once for all of them: a tenant may have many relocations whose evictions hang.
-        if sent:
-            await self._patiently(sent)
+        # Once for all of them: a tenant may have many about which the API does not answer.
+        await self.store.a_while(begun, EVICTION_PATIENCE_SECONDS)
+        await self._patiently(sent)
 
     async def end_lost(self) -> None:
         """End pods on dead nodes that no kubelet ends, where the config says so.
@@ -131,7 +129,12 @@ class Executor:
             await self._patiently(sent)
 
     async def _patiently(self, sent: Sequence[asyncio.Task[None]]) -> None:
-        await patiently(sent, self.clock.sleep(EVICTION_PATIENCE_SECONDS))
+        if sent:
+            await patiently(sent, self.clock.sleep(EVICTION_PATIENCE_SECONDS))
+        for task in sent:
+            if task.done():
+                # Raises what has ended it.
+                await task
 
     async def end_untold(self) -> None:
         """End preemptions of the leader before, none of whose victims has been told to go.
@@ -153,9 +156,26 @@ class Executor:
         return ClusterView(self.cache, reading, there, dead, now, ages, overdue, told, moved)
 
     async def end(self, one: Relocation, why: str) -> None:
-        """Keep nothing for it any longer; `why` it ends early, "" where it has served."""
-        if not await self.store.drop(one.gang):
-            return
+        """Keep nothing for it any longer; `why` it ends early, "" where it has served.
+
+        Where the API is long in answering about its record, it ends later: none is evicted for it
+        meanwhile.
+        """
+        await self.store.a_while(self._begun_to_end(one, why), EVICTION_PATIENCE_SECONDS)
+
+    def _begun_to_end(self, one: Relocation, why: str) -> list[asyncio.Task[None]]:
+        """Its end, on its way; nothing where it is so already."""
+        if one.gang in self._ending:
+            return []
+        self._ending.add(one.gang)
+        return [self.trials.spawn(self._end(one, why))]
+
+    async def _end(self, one: Relocation, why: str) -> None:
+        try:
+            if not await self.store.drop(one.gang):
+                return
+        finally:
+            self._ending.discard(one.gang)
         seconds = self.clock.wall() - one.opened
         self._log.info(
             "relocation_over", gang=str(one.gang), purpose=one.purpose, why=why, seconds=seconds
@@ -219,6 +239,41 @@ class Executor:
         closed = (node for node, body in zip(nodes, found, strict=True) if _is_closed(body))
         return next((f"node {node} takes no new pods" for node in closed), "")
 
+    def _may_evict(self, one: Relocation) -> bool:
+        """Whether its record stands for sure, and the API is not being asked about its pods."""
+        return one.gang not in self._telling and self.store.may_evict(one)
+
+    def _begun_to_tell(
+        self,
+        one: Relocation,
+        due: Sequence[Leaver],
+        view: ClusterView,
+        sent: list[asyncio.Task[None]],
+    ) -> list[asyncio.Task[None]]:
+        self._telling.add(one.gang)
+        return [self.trials.spawn(self._tell(one, due, view, sent))]
+
+    async def _tell(
+        self,
+        one: Relocation,
+        due: Sequence[Leaver],
+        view: ClusterView,
+        sent: list[asyncio.Task[None]],
+    ) -> None:
+        """Have those go that are `due`, once the API has said that they may; adds to `sent`."""
+        try:
+            await self.store.check_lead()
+            closed = await self._closed_seat(one, due, view)
+        finally:
+            self._telling.discard(one.gang)
+        if closed:
+            await self.end(one, closed)
+        elif closed is not None and self._may_evict(one):
+            # Much may have changed while the API answered: who is gone needs no room, and who has
+            # lost its place is not to leave the one that it has.
+            still = progress(one, self.view()).evict
+            sent += [self._sent(one, leaver) for leaver in due if leaver in still]
+
     def _sent(self, one: Relocation, leaver: Leaver) -> asyncio.Task[None]:
         """The eviction of a leaver, on its way."""
         self._asked_for(leaver).is_sent = True
@@ -230,7 +285,8 @@ class Executor:
     async def _evict(self, one: Relocation, leaver: Leaver) -> None:
         try:
             async with self.trials.turns.turn(leaver.pod.namespace):
-                if self.store.holds(one):
+                # While it waited, its relocation may have ended, as its node was heard again.
+                if self.store.may_evict(one):
                     await self._send(one, leaver)
         finally:
             self._asked_for(leaver).is_sent = False

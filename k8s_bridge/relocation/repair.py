@@ -160,7 +160,8 @@ class RepairPlanner:
         self.caused.forget(view)
         if not hit or not config.enabled:
             return None
-        if self.lost.keys() <= {one.gang.key for one in hit}:
+        for_room = {gang for gang, reason in self.lost.items() if reason.kind in _FOR_ROOM}
+        if for_room <= {one.gang.key for one in hit}:
             self._planned_on = view.reading.snapshot
         at_fault = frozenset(one.gang.key for one in hit if not self._loses(one, leaving))
         hit = self._in_turn(hit, at_fault, view)
@@ -266,16 +267,20 @@ class RepairPlanner:
     ) -> None:
         """Write relocations down; the pods of others that go for gangs `at_fault` are charged.
 
-        Those that need what could not be written end before any pod of them has gone.
+        Those that need what could not be written, or is not yet, end before any pod of them has
+        gone; what is not written yet stands where it needs no other.
         """
-        written = await self.store.put_all(drafts)
-        off = {one.gang for one in drafts} - {one.gang for one in written}
+        held = await self.store.put_all(drafts)
+        gangs = {one.gang for one in drafts}
+        off = gangs - {one.gang for one in held if self.store.is_written(one.gang)}
         apart = {one.gang for one in independent(drafts, off, planned)}
-        for one in written:
+        for one in held:
+            if one.gang in off and independent(drafts, gangs - {one.gang}, planned):
+                apart.add(one.gang)
             if one.gang not in apart:
                 await self.end(one, UNWRITTEN)
-        written = [one for one in written if one.gang in apart]
-        self.caused.begun(moved_for(written, at_fault, movers), self.clock.wall())
+        begun = [one for one in held if one.gang in apart]
+        self.caused.begun(moved_for(begun, at_fault, movers), self.clock.wall())
 
     def _in_turn(
         self, hit: list[StandingGang], at_fault: frozenset[GangKey], view: ClusterView

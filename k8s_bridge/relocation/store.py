@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import structlog
 
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Conflict, NotFound
 from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.ledger.binding_trials import Spawn
 from fourleaf.k8s_bridge.ledger.epoch import check_epoch, epoch_read
 from fourleaf.k8s_bridge.ledger.formats.codec import differs
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
@@ -25,13 +27,18 @@ from fourleaf.k8s_bridge.relocation.codec import (
 from fourleaf.k8s_bridge.relocation.records import Relocation
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.k8s_bridge.runtime.concurrency import first_told
+from fourleaf.k8s_bridge.runtime.concurrency import first_told, patiently
+from fourleaf.k8s_bridge.runtime.keyed_locks import KeyedLocks
 from fourleaf.model.gang import GangKey
 
 DELETE_RETRY_SECONDS = 1.0
 DELETE_RETRY_LIMIT_SECONDS = 30.0
 """Seconds after which a relocation that could not be deleted is tried again, and to which they
 grow."""
+
+RECORD_PATIENCE_SECONDS = 3.0
+"""Seconds for which relocations are waited for that are being written, taken over or looked at;
+those about which the API is longer in answering go on beside."""
 
 NEXT_PAGE_SECONDS = 1.0
 """Seconds that the API has to answer about one page before the next one is asked for as well."""
@@ -41,14 +48,21 @@ NEXT_PAGE_SECONDS = 1.0
 class RelocationStore:
     """One relocation a gang. What writes raises `Fenced` where another leads by now.
 
-    `ledger` is that of the same term.
+    `ledger` is that of the same term; `spawn` starts what ends with it. One that is being written
+    for the first time keeps its places already, so that nothing else is planned there; the
+    next leader may find it or not. No pod goes for one while a request about it is unanswered.
+    `freed` is called where places are kept no longer because it could not be written.
     """
 
     records: Records
     ledger: Ledger
     epoch: int
     clock: Clock
+    spawn: Spawn
+    freed: Callable[[], None]
     _open: dict[GangKey, Relocation] = field(default_factory=dict)
+    _turns: KeyedLocks = field(default_factory=KeyedLocks)
+    """One for each gang: no two requests about its Lease are under way at once."""
     _undeleted: dict[GangKey, tuple[float, Backoff]] = field(default_factory=dict)
     """Gangs whose relocation the API did not let go: when the next try is due, monotonic."""
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
@@ -60,35 +74,82 @@ class RelocationStore:
         return len(self._open)
 
     def __contains__(self, gang: object) -> bool:
-        return gang in self._open
+        return gang in self._open or self._turns.holds(str(gang))
 
     def of(self, gang: GangKey) -> Relocation | None:
         """The relocation of `gang`, None where there is none."""
         return self._open.get(gang)
 
     async def take_over(self) -> None:
-        """Read what the last leader had under way, and write it anew: so it can write no more."""
-        for found in self._readable(await self.records.list(RELOCATIONS)):
-            await self._claim(found)
+        """Read what the last leader had under way, and write it anew: so it can write no more.
+
+        All of it holds at once; what the API is long in writing is claimed beside the term.
+        """
+        found = self._readable(await self.records.list(RELOCATIONS))
+        self._open |= {one.gang: one for one in found}
+        await self.a_while([self.spawn(self._claim(one)) for one in found])
 
     def holds(self, one: Relocation) -> bool:
         """Whether `one` stands as it is: neither ended nor written anew since."""
         return self._open.get(one.gang) == one
 
+    def is_written(self, gang: GangKey) -> bool:
+        """Whether the relocation of `gang` stands in the cluster, as far as is known."""
+        one = self._open.get(gang)
+        return one is not None and bool(one.version)
+
+    def may_evict(self, one: Relocation) -> bool:
+        """Whether `one` stands as it is, and in the cluster: the API has answered about it."""
+        return self.holds(one) and bool(one.version) and not self._turns.holds(str(one.gang))
+
     async def put(self, one: Relocation) -> bool:
-        """Write `one` down; whether it stands. One that stands already is left as it is."""
-        name = relocation_name(one.gang)
+        """Write `one` down; whether it holds. One that stands already is left as it is.
+
+        Where the API is long in answering, it holds, and is not written yet.
+        """
+        return bool(await self.put_all([one]))
+
+    def _begun(self, one: Relocation, held: list[Relocation]) -> asyncio.Task[None] | None:
+        """The write of `one`, which is taken off `held` where that fails; None where it cannot."""
+        if self._turns.holds(str(one.gang)):
+            return None
         try:
             body = self._body(one)
-            written = await self.records.write_record(name, one.version, body)
-            self._open[one.gang] = read_relocation(written)
-        except (Conflict, NotFound):
-            await self._again(one.gang)
-            return False
-        except (ClusterError, BadRecord) as error:
-            self._log.warning("relocation_not_written", lease=name, why=str(error))
-            return False
-        return True
+        except BadRecord as error:
+            self._log.warning(
+                "relocation_not_written", lease=relocation_name(one.gang), why=str(error)
+            )
+            return None
+        if not one.version:
+            self._open.setdefault(one.gang, one)
+        held.append(one)
+        return self.spawn(self._write(one, body, held))
+
+    async def _write(self, one: Relocation, body: Body, held: list[Relocation]) -> None:
+        name = relocation_name(one.gang)
+        async with self._turns.of([str(one.gang)]):
+            try:
+                written = await self.records.write_record(name, one.version, body)
+                self._open[one.gang] = read_relocation(written)
+            except (Conflict, NotFound):
+                held.remove(one)
+                await self._again(one.gang)
+            except (ClusterError, BadRecord) as error:
+                held.remove(one)
+                if self._open.get(one.gang) is one and not one.version:
+                    self._let_go(one.gang)
+                self._log.warning("relocation_not_written", lease=name, why=str(error))
+
+    async def a_while(
+        self, tasks: Sequence[asyncio.Task[None]], seconds: float = RECORD_PATIENCE_SECONDS
+    ) -> None:
+        """Wait for requests about relocations; those that take longer go on beside."""
+        if tasks:
+            await patiently(tasks, self.clock.sleep(seconds))
+        for task in tasks:
+            if task.done():
+                # Raises what has ended it.
+                await task
 
     def lacks_room(self, one: Relocation) -> str:
         """Why no Lease can hold `one`, "" where one can."""
@@ -99,20 +160,36 @@ class RelocationStore:
         return ""
 
     async def put_all(self, several: Iterable[Relocation]) -> list[Relocation]:
-        """Write each down; those that stand."""
+        """Write each down, beside the others; those that hold (`put`)."""
         # All of them as of now: who is drafted while others are written is another by then.
-        drafts = tuple(several)
-        return [one for one in drafts if await self.put(one)]
+        drafts, held = tuple(several), list[Relocation]()
+        await self.a_while([task for one in drafts if (task := self._begun(one, held))])
+        return list(held)
 
     async def drop(self, gang: GangKey) -> bool:
         """Delete the relocation of `gang`: its places are free then. Whether this has ended it.
 
-        One that cannot be deleted stands, and is tried again later and later when it is to end: a
-        cycle, which everyone waits for, asks once.
+        One that cannot be deleted stands, and is tried again later and later when it is to end. One
+        that is not written yet keeps no place any longer: no pod has gone for it.
         """
         one = self._open.get(gang)
         if one is None or not self._may_delete(gang):
             return False
+        if not one.version:
+            self._let_go(gang)
+        async with self._turns.of([str(gang)]):
+            now = self._open.get(gang)
+            if now is None:
+                return not one.version
+            return now.opened == one.opened and await self._delete(now)
+
+    def _let_go(self, gang: GangKey) -> None:
+        if self._open.pop(gang, None) is not None:
+            self.freed()
+
+    async def _delete(self, one: Relocation) -> bool:
+        """Delete a relocation, whose turn it is; whether it has ended."""
+        gang = one.gang
         try:
             await self.records.delete_once(relocation_name(gang), one.version)
         except Conflict:
@@ -145,9 +222,16 @@ class RelocationStore:
         known = {one.gang: one.version for one in self}
         bodies = await self.records.list(RELOCATIONS)
         self.ledger.sealed.keep(RELOCATION, (body["metadata"]["name"] for body in bodies))
-        for found in self._readable(bodies):
-            if known.get(found.gang) != found.version:
-                await self._again(found.gang)
+        strays = [
+            one.gang
+            for one in self._readable(bodies)
+            if known.get(one.gang) != one.version and not self._turns.holds(str(one.gang))
+        ]
+        await self.a_while([self.spawn(self._take_up(gang)) for gang in strays])
+
+    async def _take_up(self, gang: GangKey) -> None:
+        async with self._turns.of([str(gang)]):
+            await self._again(gang)
 
     async def convert(self) -> None:
         """Write those anew that are not in the configured format."""
@@ -184,19 +268,20 @@ class RelocationStore:
         """Write anew what the last leader had under way; it holds even where that fails."""
         name = relocation_name(found.gang)
         now: Relocation | None = found
-        while now is not None:
-            self._open[now.gang] = now
-            try:
-                body = self._body(now)
-                written = await self.records.write_record(name, now.version, body)
-                self._open[now.gang] = read_relocation(written)
-                return
-            except (Conflict, NotFound):
-                self._open.pop(now.gang)
-                now = await self._read(now.gang)
-            except (ClusterError, BadRecord) as error:
-                self._log.warning("relocation_not_written", lease=name, why=str(error))
-                return
+        async with self._turns.of([str(found.gang)]):
+            while now is not None:
+                self._open[now.gang] = now
+                try:
+                    body = self._body(now)
+                    written = await self.records.write_record(name, now.version, body)
+                    self._open[now.gang] = read_relocation(written)
+                    return
+                except (Conflict, NotFound):
+                    now = await self._read(now.gang)
+                except (ClusterError, BadRecord) as error:
+                    self._log.warning("relocation_not_written", lease=name, why=str(error))
+                    return
+            del self._open[found.gang]
 
     async def check_lead(self) -> None:
         """Make sure that no other leader has taken over, before any pod is evicted.
@@ -215,6 +300,10 @@ class RelocationStore:
         if found is not None:
             name, epoch = found
             check_epoch(self.epoch, epoch, f"page {name}")
+        elif told:
+            raise Ambiguous(
+                "all pages that are known are gone, and none says whether another leads"
+            )
 
     async def _epoch_of(self, name: str) -> tuple[str, int] | None:
         """The name of a page and its epoch, None where there is no such page."""
@@ -228,12 +317,12 @@ class RelocationStore:
 
         One of an earlier epoch came late, by a request of a leader that is none any more.
         """
-        self._open.pop(gang, None)
         found = await self._read(gang)
-        if found is None:
-            return
-        if found.epoch == self.epoch:
+        if found is not None and found.epoch == self.epoch:
             self._open[gang] = found
+            return
+        self._let_go(gang)
+        if found is None:
             return
         name = relocation_name(gang)
         try:

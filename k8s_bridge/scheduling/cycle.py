@@ -16,6 +16,7 @@ from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import patiently
 from fourleaf.k8s_bridge.scheduling.holds import (
+    being_seated,
     claims_on_their_way,
     rollbacks,
     unanswered,
@@ -24,6 +25,7 @@ from fourleaf.k8s_bridge.scheduling.holds import (
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
 from fourleaf.k8s_bridge.scheduling.holds.held_gangs import HeldGangs
 from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule, hold_back
+from fourleaf.k8s_bridge.scheduling.holds.hung_pages import HungPages
 from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
 from fourleaf.k8s_bridge.scheduling.revalidate import Kept, Revalidated, revalidate
 from fourleaf.k8s_bridge.scheduling.set_aside import SetAside
@@ -39,6 +41,9 @@ NOTHING = CommitOutcome((), ())
 
 COMMIT_PATIENCE_SECONDS = 0.1
 """Seconds for which a cycle waits for its commits; those that take longer go on beside the next."""
+
+SEATS_PATIENCE_SECONDS = 2.0
+"""The same where places were kept for gangs: until these have them, no other gang may use them."""
 
 TURNS_FOR_BINDINGS = 8
 """Turns of the event loop in which bindings are sent, through the gate and to a connection."""
@@ -144,11 +149,17 @@ class Cycle:
     spawn: Spawn | None = None
     set_aside: SetAside = field(default_factory=SetAside)
     held_gangs: HeldGangs = field(default_factory=HeldGangs)
+    hung_pages: HungPages = field(init=False)
     _left_out: bool = False
     _number: int = 0
     _assumed: dict[str, Member] = field(default_factory=dict)
     _lost: list[Rejected] = field(default_factory=list)
+    _seating: set[GangKey] = field(default_factory=set)
+    """Gangs that are being committed to places kept for them: these are kept until that is over."""
     is_committing: bool = False
+
+    def __post_init__(self) -> None:
+        self.hung_pages = HungPages(self.ledger, self.clock)
 
     async def run(self) -> CycleReport:
         """Run one cycle. Raises `Fenced` or `NotLeader` where another leads by now."""
@@ -214,7 +225,7 @@ class Cycle:
             return None
         # Before the solve: what is kept, and for which gang, changes meanwhile.
         kept = self.reservations
-        seated = unreadable.readable(kept.placements(), self.ledger) if kept else []
+        seated = self._to_seat(kept) if kept else []
         free = self._held_back(reading)
         able, held = self.held_gangs.apart(free)
         batch, aside = self.set_aside.without(able)
@@ -231,6 +242,11 @@ class Cycle:
             plan = amended(plan, await self._solved(more, free))
         return joined(plan, seated)
 
+    def _to_seat(self, kept: Reservations) -> list[Placement]:
+        """Members to bind to places kept for them, without those that are being committed."""
+        found = unreadable.readable(kept.placements(), self.ledger)
+        return [placement for placement in found if placement.gang not in self._seating]
+
     def _held_back(self, reading: LiveReading) -> Snapshot:
         kept, snapshot = self.reservations, reading.snapshot
         rules = (
@@ -240,8 +256,10 @@ class Cycle:
             rollbacks.rule(self.returning()),
             claims_on_their_way.rule(self.ledger, reading.gangs),
             kept.rule() if kept else None,
+            being_seated.rule(self._seating),
         )
-        return hold_back(kept.charge(snapshot) if kept else snapshot, rules)
+        charged = kept.charge(snapshot) if kept else snapshot
+        return hold_back(self.hung_pages.charge(charged), rules)
 
     async def _solved(self, snapshot: Snapshot, everyone: Snapshot) -> Plan:
         """Solve, without the gangs of namespaces that have used up their solver time.
@@ -266,28 +284,37 @@ class Cycle:
     async def _commit(self, requests: Sequence[CommitRequest]) -> CommitOutcome:
         """Commit, and say what is certain so far; what takes long goes on beside the next cycles.
 
-        Places that were kept are waited for: until their gang has them, they count once more.
+        Places that were kept are waited for longer, and by themselves: a record of another gang
+        that is long in writing does not keep them.
         """
         if not requests:
             return NOTHING
-        reservations, gangs = self.reservations, [request.gang for request in requests]
-        if self.spawn is None or (reservations and any(map(reservations.keeps_for, gangs))):
+        kept = self.reservations
+        if self.spawn is None:
             outcome = await self.committer.commit(requests, self._refused)
-            if reservations is not None:
+            if kept is not None:
                 lost = {one.gang for one in outcome.rejected}
-                await reservations.committed([gang for gang in gangs if gang not in lost])
+                await kept.committed([one.gang for one in requests if one.gang not in lost])
             return outcome
+        seated = [one for one in requests if kept is not None and kept.keeps_for(one.gang)]
+        self._seating |= {one.gang for one in seated}
+        others = [one for one in requests if one.gang not in self._seating]
         one = _Committing()
-        task = self.spawn(self._commit_beside(one, requests))
-        await patiently([task], self.clock.sleep(COMMIT_PATIENCE_SECONDS))
-        if task.done():
-            # Raises what has ended it.
-            await task
+        tasks = [self.spawn(self._commit_beside(one, batch)) for batch in (others, seated) if batch]
+        await patiently(tasks, self.clock.sleep(COMMIT_PATIENCE_SECONDS))
+        if seated and not tasks[-1].done():
+            await patiently(tasks[-1:], self.clock.sleep(SEATS_PATIENCE_SECONDS))
+        done = [task.done() for task in tasks]
+        for task in tasks:
+            if task.done():
+                # Raises what has ended it.
+                await task
         one.is_late = True
-        return CommitOutcome(one.committed, tuple(one.rejected), not task.done())
+        return CommitOutcome(tuple(one.committed), tuple(one.rejected), not all(done))
 
     async def _commit_beside(self, one: _Committing, requests: Sequence[CommitRequest]) -> None:
         def lost(gang: Rejected) -> None:
+            self._seating.discard(gang.gang)
             self._refused(gang)
             if one.is_late:
                 self._lost.append(gang)
@@ -295,7 +322,24 @@ class Cycle:
             else:
                 one.rejected.append(gang)
 
-        one.committed = (await self.committer.commit(requests, lost)).committed
+        seated: list[asyncio.Task[None]] = []
+
+        def took(gang: GangKey) -> None:
+            if gang in self._seating and self.spawn is not None:
+                seated.append(self.spawn(self._seated(gang)))
+
+        outcome = await self.committer.commit(requests, lost, took)
+        one.committed.extend(outcome.committed)
+        for task in seated:
+            await task
+
+    async def _seated(self, gang: GangKey) -> None:
+        """Let the places go that were kept for a gang: it has them by now."""
+        try:
+            if self.reservations is not None:
+                await self.reservations.committed([gang])
+        finally:
+            self._seating.discard(gang)
 
     def _refused(self, one: Rejected) -> None:
         """Back off from what the API refused."""
@@ -310,9 +354,11 @@ class Cycle:
 
     def _assume_on_their_way(self) -> None:
         """Let members that are on their way count as standing where they go."""
+        self.hung_pages.look()
         on_their_way = {
             member.pod.uid: member
             for commit in self.ledger.on_their_way()
+            if not self._is_being_seated(commit.gang)
             for member in commit.members
             if not is_gone(self.cache, member) and not is_bound(self.cache, member)
         }
@@ -323,6 +369,11 @@ class Cycle:
             if self._assumed.get(uid) != member:
                 self.cache.assume(member)
         self._assumed = on_their_way
+
+    def _is_being_seated(self, gang: GangKey) -> bool:
+        """Whether places are kept for it that it would take up once more if it stood there."""
+        kept = self.reservations
+        return gang in self._seating and kept is not None and kept.keeps_for(gang)
 
 
 def joined(plan: Plan, more: Sequence[Placement]) -> Plan:
@@ -341,7 +392,7 @@ def joined(plan: Plan, more: Sequence[Placement]) -> Plan:
 class _Committing:
     """The commits of one cycle: what is certain of them, and whether that is too late for it."""
 
-    committed: tuple[str, ...] = ()
+    committed: list[str] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
     is_late: bool = False
 

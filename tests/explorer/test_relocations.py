@@ -56,6 +56,18 @@ def test_no_schedule_breaks_a_promise(story: Story, bounds: Bounds, least: int) 
     assert explored.crashes >= 30
 
 
+@pytest.mark.parametrize(
+    "story", [REPAIR, DOUBTED, ALONE, PREEMPTION, RESERVATION], ids=lambda story: story.name
+)
+def test_no_leader_that_waits_for_no_answer_breaks_a_promise(story: Story) -> None:
+    """Requests about relocations go on beside all else: nobody goes without a record, or twice."""
+    explored = explore_story(replace(story, is_hurried=True, whole=()), IN_TURN)
+    assert explored.result.breach is None, explored.result.breach
+    assert explored.result.complete
+    assert explored.result.states >= 150
+    assert explored.crashes >= 30
+
+
 def test_no_fault_breaks_a_promise() -> None:
     """Every request of both leaders fails once, in every way, one schedule each."""
     explored = explore_story(ALONE, ONE_FAULT)
@@ -81,14 +93,13 @@ def test_an_eviction_without_uid_meets_who_came_instead() -> None:
         assert "evicted" in breach_of(ALONE, ONE_FAULT)
 
 
-async def _unwritten(self: RelocationStore, one: Relocation) -> bool:
-    self._open[one.gang] = one
-    return True
+async def _unwritten(self: RelocationStore, one: Relocation, *_: object) -> None:
+    self._open[one.gang] = replace(one, version="1")
 
 
 def test_an_eviction_before_its_record_is_noticed() -> None:
     """A relocation that nobody wrote down has no right to evict."""
-    with patch.object(RelocationStore, "put", _unwritten):
+    with patch.object(RelocationStore, "_write", _unwritten):
         assert "no leader ever said" in breach_of(REPAIR, IN_TURN)
 
 

@@ -281,8 +281,8 @@ MUTANTS = (
         "epoch before an eviction",
         "a leader that was replaced tells members to go whose places others have by now",
         "k8s_bridge/relocation/executor.py",
-        "                await self.store.check_lead()\n",
-        "",
+        "            await self.store.check_lead()\n            closed",
+        "            closed",
         "tests/explorer/test_relocations.py::test_no_schedule_breaks_a_promise[returned--]",
     ),
     Mutant(

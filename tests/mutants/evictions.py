@@ -187,7 +187,7 @@ EVICTIONS = (
         "moves for repairs are charged",
         "a tenant that deletes its own pods again and again has those of others moved without end",
         "k8s_bridge/relocation/repair.py",
-        "        self.caused.begun(moved_for(written, at_fault, movers), self.clock.wall())\n",
+        "        self.caused.begun(moved_for(begun, at_fault, movers), self.clock.wall())\n",
         "",
         f"{CAUSED}::test_who_has_others_moved_for_its_repairs_is_charged",
     ),

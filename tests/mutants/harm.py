@@ -186,8 +186,8 @@ HARM = (
         "back-off of a rollback",
         "evictions that the API refuses are asked for 160 times a second",
         "k8s_bridge/ledger/reconciler.py",
-        "retry.backoff.next(max(waits))",
-        "max(waits)",
+        "retry.backoff.next(least)",
+        "least",
         f"{ANSWERS}::test_evictions_of_a_rollback_back_off[403]",
     ),
     Mutant(

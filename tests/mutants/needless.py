@@ -30,7 +30,7 @@ NEEDLESS = (
         "moves of which one is not written",
         "pods are evicted for moves that help only together, although one of them cannot be",
         "k8s_bridge/relocation/defragmentation.py",
-        "        for one in () if is_whole else written:\n",
+        "        for one in () if is_whole else held:\n",
         "        for one in ():\n",
         f"{SERVE_NONE}::test_moves_of_which_one_is_not_written_end[1]",
     ),

@@ -12,8 +12,8 @@ OVERLAP = (
         "a page is written by one at a time",
         "two batches meet on a page, and the second loses all its gangs there",
         "k8s_bridge/ledger/commit.py",
-        "        async with self.ledger.writing.of([name]):\n            await self._add",
-        "        async with self.ledger.writing.of([]):\n            await self._add",
+        "            async with self.ledger.writing.of([name]):\n                await self._add",
+        "            async with self.ledger.writing.of([]):\n                await self._add",
         f"{LEDGER}::test_a_page_that_is_being_written_takes_the_next_gang_after_it",
     ),
     Mutant(
@@ -60,8 +60,8 @@ OVERLAP = (
         "a cycle does not wait for slow records",
         "one record that the API server puts off keeps every gang waiting",
         "k8s_bridge/scheduling/cycle.py",
-        "await patiently([task], self.clock.sleep(COMMIT_PATIENCE_SECONDS))",
-        "await patiently([task], self.clock.sleep(1000 * COMMIT_PATIENCE_SECONDS))",
+        "await patiently(tasks, self.clock.sleep(COMMIT_PATIENCE_SECONDS))",
+        "await patiently(tasks, self.clock.sleep(1000 * COMMIT_PATIENCE_SECONDS))",
         f"{CYCLES}::test_a_page_that_is_long_in_writing_holds_its_own_gang_alone",
     ),
     Mutant(

@@ -9,6 +9,32 @@ VOLUMES = "tests/k8s_bridge/scheduling/test_volumes.py"
 
 REFUSED_EVICTIONS = (
     Mutant(
+        "evictions that are throttled, again and again",
+        "a node is not emptied for minutes after the API stopped to throttle",
+        "k8s_bridge/relocation/executor.py",
+        "EVICTION_RETRY_LIMIT_SECONDS = 30.0",
+        "EVICTION_RETRY_LIMIT_SECONDS = 300.0",
+        f"{REFUSED}::test_an_eviction_that_is_throttled_is_asked_again_twice_in_half_a_minute",
+    ),
+    Mutant(
+        "rollbacks that are forbidden, again and again",
+        "a gang whose budget allows it by now waits ten minutes to be taken back",
+        "k8s_bridge/ledger/reconciler.py",
+        "ROLLBACK_WAIT_LIMIT_SECONDS = 60.0",
+        "ROLLBACK_WAIT_LIMIT_SECONDS = 600.0",
+        "tests/k8s_bridge/ledger/test_commit.py"
+        "::test_a_budget_that_never_allows_is_asked_twice_a_minute",
+    ),
+    Mutant(
+        "bindings that were refused",
+        "pods are evicted once a minute for a gang that the API refuses",
+        "k8s_bridge/ledger/binding_trials.py",
+        "REFUSAL_REMEMBERED_SECONDS = 600.0",
+        "REFUSAL_REMEMBERED_SECONDS = 60.0",
+        "tests/k8s_bridge/ledger/test_binding_trials.py"
+        "::test_what_was_refused_counts_for_ten_minutes",
+    ),
+    Mutant(
         "turns of evictions",
         "trials that hang in one webhook take all turns of writes, and no gang is bound",
         "k8s_bridge/relocation/evictions/trials.py",
@@ -36,9 +62,9 @@ REFUSED_EVICTIONS = (
         "one wait for all evictions of a step",
         "each of a tenant's relocations whose eviction hangs holds the others up for a second",
         "k8s_bridge/relocation/executor.py",
-        " for leaver in due if leaver in still]\n",
-        " for leaver in due if leaver in still]\n"
-        "                    await self.clock.sleep(EVICTION_PATIENCE_SECONDS)\n",
+        "                begun += self._begun_to_tell(one, due, view, sent)\n",
+        "                begun += self._begun_to_tell(one, due, view, sent)\n"
+        "                await self.clock.sleep(EVICTION_PATIENCE_SECONDS)\n",
         f"{REFUSED}::test_many_relocations_that_hang_are_waited_for_once",
     ),
     Mutant(
@@ -102,7 +128,7 @@ REFUSED_EVICTIONS = (
         "evictions end with their relocation",
         "a pod that waits for its slot is evicted for a gang that is gone",
         "k8s_bridge/relocation/executor.py",
-        "                if self.store.holds(one):\n",
+        "                if self.store.may_evict(one):\n",
         "                if True:\n",
         f"{REFUSED}::test_evictions_that_wait_for_their_slot_end_with_their_relocation",
     ),

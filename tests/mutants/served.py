@@ -29,8 +29,8 @@ SERVED = (
         "seats are looked at before somebody goes",
         "a pod is evicted for a place on a node that was cordoned a while ago",
         "k8s_bridge/relocation/executor.py",
-        "                closed = await self._closed_seat(one, due, view)\n",
-        '                closed = ""\n',
+        "            closed = await self._closed_seat(one, due, view)\n",
+        '            closed = ""\n',
         f"{PREEMPTION}::test_nobody_goes_for_a_seat_that_has_been_closed",
     ),
     Mutant(
@@ -94,8 +94,8 @@ SERVED = (
         "late requests of an old leader",
         "a relocation that its leader wrote too late counts as the new one's",
         "k8s_bridge/relocation/store.py",
-        "        if found.epoch == self.epoch:",
-        "        if found.epoch >= 0:",
+        "        if found is not None and found.epoch == self.epoch:",
+        "        if found is not None:",
         f"{STORE}::test_a_sweep_deletes_what_came_late",
     ),
     Mutant(

@@ -13,8 +13,34 @@ DELETED = f"{TESTS}/test_deleted_nodes.py"
 SILENCES = "k8s_bridge/node_health/general_silence.py"
 MONITOR = "k8s_bridge/node_health/monitor.py"
 DELETED_NODES = "k8s_bridge/node_health/deleted_nodes.py"
+SPREADING = "k8s_bridge/node_health/spreading_silence.py"
+SPREADS = f"{TESTS}/test_spreading_silence.py"
 
 SILENCE = (
+    Mutant(
+        "a silence that spreads",
+        "the first nodes behind a network that comes apart switch by switch are taken for dead",
+        MONITOR,
+        " | self._undecided(signs, now)",
+        "",
+        f"{SPREADS}::test_a_cut_that_spreads_over_all_kills_none",
+    ),
+    Mutant(
+        "a silence that spreads: not for ever",
+        "nodes that flap keep those that are dead from being found so",
+        SPREADING,
+        "now - self._began < SPREAD_LIMIT_SECONDS",
+        "True",
+        f"{SPREADS}::test_nodes_that_fall_silent_for_ever_are_dead_after_a_minute",
+    ),
+    Mutant(
+        "a silence that spreads: who was silent before",
+        "no node of a quarter that lost power is found dead for a minute",
+        SPREADING,
+        "now - since < SPREAD_SECONDS",
+        "now - since < 1000",
+        f"{SPREADS}::test_a_quarter_that_is_cut_off_at_once_is_dead_in_time",
+    ),
     Mutant(
         "a silence of most nodes",
         "a network that comes apart has the gangs of all nodes but one restarted",

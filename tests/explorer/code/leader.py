@@ -139,7 +139,7 @@ class Leader:
     @property
     def idle(self) -> bool:
         """Whether another look would show nothing new."""
-        return not self.asked and self.seen == self._sight()
+        return not self.asked and not self._put_off() and self.seen == self._sight()
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -252,7 +252,9 @@ class Leader:
                 return
             self.seen, self.asked = self._sight(), False
             await self.keeping.run_once()
-            if not self._tasks and self.ledger.open_commits():
+            while self._tasks:
+                await self._tasks.pop()
+            if not self.asked and self.ledger.open_commits():
                 await self._look()
 
     async def _look(self) -> None:
@@ -294,8 +296,8 @@ class Leader:
         return f"{known} {pods} {dead} {self.epoch} {self._put_off()}".encode()
 
     def _put_off(self) -> list[str]:
-        """Commits that are not to be let go yet, for a budget has forbidden it."""
-        retries = self.keeping._rollbacks.items()
+        """Commits that are not to be let go yet, and records that are not to be written yet."""
+        retries = [*self.keeping._rollbacks.items(), *self.keeping._retries._refused.items()]
         return sorted(name for name, retry in retries if retry.due > self.clock.now)
 
     def _sight(self) -> bytes:

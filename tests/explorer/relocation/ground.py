@@ -21,7 +21,7 @@ from tests.k8s_bridge.ledger.harness import SYSTEM, TEAM
 
 def ground(story: Story) -> Ground:
     """Nodes of one device each, pages, and all gangs but those that come later."""
-    store = JudgingStore(StandingClock())
+    store = JudgingStore(StandingClock(), story.is_hurried)
     store.create(NAMESPACES, "", {"metadata": {"name": TEAM}})
     for name, value in (("low", 1), ("high", 10)):
         store.create(PRIORITY_CLASSES, "", {"metadata": {"name": name}, "value": value})

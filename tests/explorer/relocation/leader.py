@@ -89,7 +89,15 @@ class TermLeader(Leader):
         super()._work()
         planner = SmallPlanner(self.story)
         self.api_backoff = ApiBackoff(self.clock)
-        self.store = RelocationStore(self.records, self.ledger, self.epoch, self.clock, _log=QUIET)
+        self.store = RelocationStore(
+            self.records,
+            self.ledger,
+            self.epoch,
+            self.clock if self.story.is_hurried else UnhurriedClock(self.clock),
+            self._start,
+            self.view.changed.set,
+            _log=QUIET,
+        )
         self.nodes = Nodes(self._dead)
         self.relocating = RelocationController(
             self.cluster,

@@ -31,10 +31,12 @@ class JudgingStore(CountingStore):
     `excused` once something has happened for which a place may be lost to others.
 
     A relocation counts for nothing where it is created by somebody after whom another has taken
-    over every page: whoever leads has not seen it.
+    over every page: whoever leads has not seen it. With `is_hurried`, leaders wait for no answer:
+    one whose write is not answered yet keeps its places only for as long as they want it.
     """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, is_hurried: bool = False) -> None:
+        self.is_hurried = is_hurried
         self.named: frozenset[str] = frozenset()
         self.evicted: tuple[str, ...] = ()
         self.rolled: frozenset[str] = frozenset()
@@ -118,6 +120,8 @@ class JudgingStore(CountingStore):
 
     def _judge_page(self, before: Page, page: Page) -> None:
         """No other gang is given a place that the writer of the page keeps for one."""
+        if self.is_hurried:
+            return
         known = {entry.commit for entry in before.entries}
         for one in self.relocations():
             seats = {seat.node for seat in one.seats} if one.epoch == page.epoch else set()

@@ -46,7 +46,8 @@ class Story(Scenario):
     `draining` ones are to be emptied. `targets` say where the
     planner sends members, by gang and index, where there is room. At rest the gangs `whole` run,
     each on its own nodes and none on a dead or emptied one, and at most `evictions` pods were
-    told to go. Places are reserved for gangs that wait where it `reserves`.
+    told to go. Places are reserved for gangs that wait where it `reserves`. Where it `is_hurried`,
+    leaders wait for no answer about a relocation: its requests go on beside all else.
     """
 
     jobs: tuple[Job, ...] = ()
@@ -59,6 +60,7 @@ class Story(Scenario):
     whole: tuple[str, ...] = ()
     evictions: int = 0
     reserves: bool = False
+    is_hurried: bool = False
 
     @property
     def lost(self) -> frozenset[str]:

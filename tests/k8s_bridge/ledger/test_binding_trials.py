@@ -11,6 +11,7 @@ import pytest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
 from fourleaf.k8s_bridge.ledger.dry_run import DryRun, Unanswered
+from fourleaf.k8s_bridge.ledger.ledger import Commit
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.model.gang import GangKey
 from tests.twins.virtual_clock import VirtualClock
@@ -55,3 +56,35 @@ async def test_an_answer_at_once_is_heard_where_none_waited() -> None:
     await clock.advance(0.5)
     assert len(woken) == 2
     assert await trials.refusal(GANG, MEMBERS) == ""
+
+
+class Asked:
+    """A dry run that refuses nothing, and counts."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def is_due(self, ask: bool = False) -> bool:
+        """Always."""
+        return True
+
+    def rolled_back(self) -> None:
+        """It has not told what would come."""
+
+    async def refusal(self, members: Sequence[Member], ask: bool = False) -> str:
+        """Nothing is refused."""
+        self.asked += 1
+        return ""
+
+
+async def test_what_was_refused_counts_for_ten_minutes() -> None:
+    """No pod goes for a gang that the API refused 599 s ago, and 601 s later it is asked anew."""
+    clock, dry_run = VirtualClock(), Asked()
+    trials = BindingTrials(cast("DryRun", dry_run), clock, asyncio.ensure_future, lambda: None)
+    trials.went_back(Commit("c", GANG, None, MEMBERS, ()), "a policy forbids it", is_refused=True)
+    await clock.advance(599)
+    assert "a policy forbids it" in await trials.refusal(GANG, MEMBERS, ask=True)
+    assert dry_run.asked == 0
+    await clock.advance(2)
+    assert await trials.refusal(GANG, MEMBERS, ask=True) == ""
+    assert dry_run.asked == 1

@@ -174,6 +174,27 @@ async def test_a_budget_is_asked_again_and_not_stormed(world: World) -> None:
     world.check([gang])
 
 
+async def test_a_budget_that_never_allows_is_asked_twice_a_minute(world: World) -> None:
+    """Of an hour: waits are of up to 60 s at random, 30 s on the average, so 120 times for a pod.
+
+    Waits of 600 s at most would be some 17, and of 6 s at most some 1,000.
+    """
+    counted = Death(at=0)
+    leader = await Leader(world, "a", counted).take_over()
+    gang = await world.gang("g", on(0))
+    await leader.decide(gang)
+    budget = {"metadata": {"name": "keep"}, "spec": {"maxUnavailable": 0, "selector": {}}}
+    await world.cluster.create(DISRUPTION_BUDGETS, TEAM, budget)
+    await world.cluster.bind(Binding(gang.members[0].pod, gang.members[0].node))
+    world.kubelets.step()
+    world.true_pods.dead_nodes.update(member.node for member in gang.members[1:])
+    for _ in range(3600):
+        await leader.keeping.run_once()
+        await leader.bindings()
+        world.clock.now += 1
+    assert 80 <= counted.writes.count("create pods/eviction") <= 180
+
+
 async def test_what_ended_is_freed(world: World) -> None:
     """Finished and deleted pods leave the pages, and a relabelled node changes its page."""
     leader = await Leader(world, "a").take_over()

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.ledger.free_devices import held_devices
+from fourleaf.k8s_bridge.ledger.names import page_name
 from tests.k8s_bridge.ledger.harness import Held, Leader, World, on
+from tests.twins.virtual_clock import VirtualClock
 
 
 @pytest.fixture
@@ -87,6 +91,55 @@ async def test_devices_are_taken_before_the_page_says_so(world: World) -> None:
     assert taken == {on(0)[0]: set(range(8)), on(0)[1]: set()}
     held.go.set()
     await writing
+    await leader.rest()
+
+
+async def test_a_gang_lease_that_hangs_holds_up_no_other_gang_of_its_page(world: World) -> None:
+    """A gang of one node shares a page with a wide one, whose lease is not answered about.
+
+    It is bound after a second; the entries of the wide one come with its lease, and not before.
+    """
+    held = Held("create", "gang-wide")
+    leader = await leader_with(world, held)
+    clock = leader.committer.trials.clock
+    assert isinstance(clock, VirtualClock)
+    wide = await world.gang("wide", [*on(0), *on(1)[:3]])
+    small = await world.gang("small", on(1)[3:])
+    writing = asyncio.ensure_future(leader.commit(wide, small))
+    await held.met.wait()
+    await clock.advance(0.9)
+    assert [one.gang for page in world.pages() for one in page.entries] == []
+    await clock.advance(0.2)
+    assert [one.gang for page in world.pages() for one in page.entries] == [small.gang]
+    await leader.bindings()
+    assert sum(bool(body["spec"].get("nodeName")) for body in world.pods()) == 1
+    assert [one.gang for one in leader.ledger.undecided.values()] == [wide.gang]
+    held.go.set()
+    assert len((await writing).committed) == 2
+    await leader.rest()
+    world.check([wide, small])
+
+
+async def test_a_page_is_written_once_for_gangs_whose_leases_come_at_once(world: World) -> None:
+    """A wide gang of two leaves and a small one in the second: two pages, two writes."""
+    leader = Leader(world, "a")
+    await leader.take_over()
+    writes: list[str] = []
+
+    class Counts:
+        async def before(self, request: ApiRequest) -> None:
+            """Count the pages."""
+            if request.verb == "update" and request.target.name.startswith("page-"):
+                writes.append(request.target.name)
+
+        async def after(self, request: ApiRequest, answer: Any) -> None:
+            """Answers pass."""
+
+    leader.cluster.interceptors.append(Counts())
+    wide = await world.gang("wide", [*on(0), *on(1)[:3]])
+    small = await world.gang("small", on(1)[3:])
+    assert len((await leader.decide(wide, small)).committed) == 2
+    assert sorted(writes) == [page_name("leaf-0-0", 0), page_name("leaf-0-1", 0)]
     await leader.rest()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,13 +20,14 @@ from fourleaf.k8s_bridge.ledger.formats.codec import (
     room_on,
 )
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
-from fourleaf.k8s_bridge.ledger.names import CONTENT
+from fourleaf.k8s_bridge.ledger.names import CONTENT, page_name
 from fourleaf.k8s_bridge.ledger.page_layout import laid_out
 from fourleaf.k8s_bridge.ledger.permanent_refusal import PERMANENT_AFTER_SECONDS
+from fourleaf.k8s_bridge.ledger.record_store import Records
 from fourleaf.k8s_bridge.ledger.records import Entry, Member, Page
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers import Source, read
-from tests.k8s_bridge.ledger.harness import TEAM, Leader, World, on
+from tests.k8s_bridge.ledger.harness import SYSTEM, TEAM, Leader, World, on
 
 LONG = "g" * 250
 
@@ -140,3 +142,65 @@ async def test_what_is_forbidden_for_a_moment_is_not_forbidden_for_good(
 
     answer = await Binder(cluster, world.true_pods, world.clock).bind("c", gang.members[0], stands)
     assert answer.result is result
+
+
+class NoReads:
+    """Reads of Leases are forbidden up to some time."""
+
+    def __init__(self, world: World, until: float) -> None:
+        self.world = world
+        self.until = until
+
+    async def before(self, request: ApiRequest) -> None:
+        """Forbid it."""
+        if request.verb == "get" and self.world.clock.now < self.until:
+            raise Refused("forbidden", 403, "Forbidden")
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Answers pass."""
+
+
+async def test_a_read_that_is_forbidden_for_a_moment_is_repeated(world: World) -> None:
+    """A server that forbids for 2.5 s answers in the end; one that does for 10 s has refused."""
+    await Leader(world, "a").take_over()
+    name = page_name("leaf-0-0", 0)
+
+    def records(seconds: float) -> Records:
+        forbidding = NoReads(world, world.clock.now + seconds)
+        return Records(world.cluster.client("b", forbidding), SYSTEM, "b", world.clock)
+
+    body = await records(PERMANENT_AFTER_SECONDS / 2).read(name)
+    assert body is not None
+    assert body["metadata"]["name"] == name
+    with pytest.raises(Refused):
+        await records(2 * PERMANENT_AFTER_SECONDS).read(name)
+
+
+async def test_a_page_that_has_changed_since_it_was_laid_out_is_laid_out_again(
+    world: World,
+) -> None:
+    """It took a gang in between: what was made of the page before is not written, nor done."""
+    leader = await Leader(world, "a").take_over()
+    name = page_name("leaf-0-0", 0)
+    before = leader.ledger.page(name)
+    assert before is not None
+    one = await world.gang("one", on(0)[:1])
+    await leader.commit(one)
+    laid = replace(before, nodes=(*before.nodes, "n-new"))
+    assert not await leader.keeping._if_free(leader.keeping._put, laid)
+    now = leader.ledger.page(name)
+    assert now is not None
+    assert await leader.keeping._if_free(leader.keeping._put, replace(now, nodes=laid.nodes))
+    await leader.rest()
+    world.check([one])
+
+
+async def test_what_is_to_be_deleted_is_looked_at_again(world: World) -> None:
+    """A gang lease that is committed, and whose gang is not bound, stays when its turn comes."""
+    leader = await Leader(world, "a").take_over()
+    wide = await world.gang("wide", on(0, 1))
+    (commit,) = (await leader.decide(wide)).committed
+    await leader.keeping._delete(commit)
+    assert [one.commit for one in world.gang_leases()] == [commit]
+    await leader.rest()
+    world.check([wide])

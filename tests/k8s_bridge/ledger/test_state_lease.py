@@ -9,7 +9,7 @@ import pytest
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused, Throttled
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
-from fourleaf.k8s_bridge.ledger.state_lease import StateLease
+from fourleaf.k8s_bridge.ledger.state_lease import SavedInTime, StateLease
 from fourleaf.k8s_bridge.relocation.move_budget import (
     DAY_SECONDS,
     HOUR_SECONDS,
@@ -17,6 +17,7 @@ from fourleaf.k8s_bridge.relocation.move_budget import (
     MoveBudget,
 )
 from fourleaf.model.gang import GangKey
+from tests.k8s_bridge.ledger.harness import Held
 from tests.twins.virtual_clock import VirtualClock
 
 A, B = GangKey("ml", "a"), GangKey("ml", "b")
@@ -139,3 +140,22 @@ async def test_what_could_not_be_saved_is_saved_later() -> None:
     following = MoveBudget(StateLease(cluster, "kube-system", MOVES_LEASE, clock))
     await following.load()
     assert following.pods_in_an_hour(1.0) == 3
+
+
+async def test_what_changes_while_it_is_saved_is_saved_again() -> None:
+    """The first write of 1 is held; by its answer there is 2 to keep, which is there at last."""
+    clock = VirtualClock()
+    cluster = MemoryCluster(clock=clock)
+    held = Held("create", "", answers=True)
+    kept = StateLease(cluster.client("a", held), "kube-system", "k", clock)
+    saved, content = SavedInTime(kept), [1]
+    saved.changed()
+    saving = asyncio.ensure_future(saved.save(lambda: content[0]))
+    await held.met.wait()
+    content[0] = 2
+    saved.changed()
+    held.go.set()
+    await saving
+    assert await kept.load() == "1"
+    await saved.save(lambda: content[0])
+    assert await kept.load() == "2"

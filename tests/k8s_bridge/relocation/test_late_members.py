@@ -90,6 +90,19 @@ async def test_no_wall_clock_ends_it(bench: Bench, seconds: float) -> None:
     assert not await relocations(bench)
 
 
+async def test_a_leader_whose_clock_is_ahead_keeps_them(bench: Bench) -> None:
+    """By an hour: it keeps the places for their 900 s from when it leads, and no longer."""
+    await lost(bench, 1, 2)
+    bench.jobs.backoff = 7200.0
+    bench.tasks.pop().cancel()
+    bench.clock.set_wall(3600.0)
+    await bench.start("b")
+    await bench.clock.advance(880)
+    assert await relocations(bench) == 1
+    await bench.clock.advance(60)
+    assert not await relocations(bench)
+
+
 @pytest.mark.parametrize(
     "change",
     [

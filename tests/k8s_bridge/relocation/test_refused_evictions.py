@@ -351,3 +351,30 @@ async def test_others_move_where_one_may_not_go(bench: Bench, stays: str) -> Non
     await bench.clock.advance(20)
     assert len(await bench.places("four")) == 4
     assert await bench.uids(stays) == uids
+
+
+class Throttling(Answers):
+    """An API that throttles evictions of these pods, and no dry run."""
+
+    async def before(self, request: ApiRequest) -> None:
+        """Refuse what is no dry run."""
+        if not request.dry_run:
+            await super().before(request)
+
+
+async def test_an_eviction_that_is_throttled_is_asked_again_twice_in_half_a_minute(
+    bench: Bench,
+) -> None:
+    """In ten minutes: waits are of up to 30 s at random, 15 s on the average, so some 40 times.
+
+    Waits of 300 s at most would be some 10 times, and of 3 s at most some 270.
+    """
+    answers = Throttling("g-", Throttled("too many requests"))
+    await answering(bench, answers)
+    await bench.submit("g", 1)
+    node = (await bench.places("g"))[0]
+    body = {"metadata": {"annotations": {DRAIN: "true"}}, "spec": {"unschedulable": True}}
+    await bench.cluster.patch(NODES, Target("", node), body)
+    before = answers.left
+    await bench.clock.advance(600)
+    assert 20 <= before - answers.left <= 80

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import pytest
 
+from fourleaf.k8s_bridge.cluster.kinds import NODES
+from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.relocation.repair import DRAIN
 from fourleaf.model.relocation import RepairPlan
 from fourleaf.model.snapshot import Snapshot
-from tests.k8s_bridge.relocation.bench import Bench, Solved, leaf_of
+from tests.k8s_bridge.relocation.bench import TEAM, Bench, Solved, leaf_of
 
 
 class Slow(Solved):
@@ -69,6 +73,36 @@ async def test_room_in_the_leaf_goes_to_the_gang_that_stands_there(small: Bench)
     places = await small.places("g")
     assert len(places) == 2
     assert len({leaf_of(one) for one in places.values()}) == 1
+    assert not await small.places("new")
+    await small.stop()
+
+
+async def test_a_gang_that_no_room_helps_keeps_no_other_from_it(small: Bench) -> None:
+    """A pod that no controller makes anew stands on a node that is to be emptied."""
+    await small.start()
+    await small.submit("g", 2)
+    places = await small.places("g")
+    labels = {"batch.kubernetes.io/job-name": "bare"}
+    await submit(small.cluster, TEAM, [pod("bare", 8, labels=labels)])
+    await small.clock.advance(3)
+    for number in range(5):
+        await small.submit(f"other-{number}", 1)
+    (bare,) = await small.pods("bare")
+    drained = {"metadata": {"annotations": {DRAIN: "true"}}, "spec": {"unschedulable": True}}
+    await small.cluster.patch(NODES, Target("", bare["spec"]["nodeName"]), drained)
+    await small.clock.advance(10)
+    small.lose(places[1])
+    await small.clock.advance(30)
+    await small.submit("new", 1)
+    await small.clock.advance(3)
+    assert not await small.places("new")
+    for number in range(5):
+        (node,) = (await small.places(f"other-{number}")).values()
+        if leaf_of(node) == leaf_of(places[0]):
+            await small.end(f"other-{number}")
+            break
+    await small.clock.advance(8)
+    assert len(await small.places("g")) == 2
     assert not await small.places("new")
     await small.stop()
 

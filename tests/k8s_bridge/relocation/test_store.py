@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Conflict
 from fourleaf.k8s_bridge.cluster.kinds import LEASES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.epoch import Fenced
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.names import page_name
@@ -28,6 +30,11 @@ FIRST, SECOND = GangKey("ml", "first"), GangKey("ml", "second")
 def relocation(gang: GangKey) -> Relocation:
     """One without seats or leavers."""
     return Relocation(gang, Purpose.REPAIR, (), ())
+
+
+def stored(records: Records, ledger: Ledger, epoch: int, clock: InstantClock) -> RelocationStore:
+    """A store whose writes run beside the test."""
+    return RelocationStore(records, ledger, epoch, clock, asyncio.ensure_future, lambda: None)
 
 
 class Answers:
@@ -66,7 +73,7 @@ class World:
         ledger.put_page(await records.write_page(Page("leaf", 0, ("n",), (), epoch, version)))
         if answers is not None:
             answers.error, answers.written = error, []
-        return RelocationStore(records, ledger, epoch, InstantClock())
+        return stored(records, ledger, epoch, InstantClock())
 
     async def epochs(self) -> list[int]:
         """Those of all relocations."""
@@ -101,6 +108,15 @@ async def test_a_page_made_behind_a_successors_back_says_nothing_of_it(world: Wo
         old.ledger.put_page(page)
         with pytest.raises(Ambiguous if page is fresh else Fenced):
             await old.check_lead()
+
+
+async def test_pages_that_are_all_gone_say_nothing(world: World) -> None:
+    """Whoever has deleted them may lead."""
+    old = await world.store(1)
+    for page in old.ledger.pages:
+        await world.cluster.delete(LEASES, Target(SYSTEM, page_name(page.leaf, page.part)))
+    with pytest.raises(Ambiguous, match="gone"):
+        await old.check_lead()
 
 
 async def test_a_sweep_deletes_what_came_late(world: World) -> None:
@@ -165,7 +181,8 @@ async def test_what_cannot_be_deleted_is_tried_every_half_minute(world: World) -
     """However often it was refused: places that nobody needs are free soon after it may go."""
     store, api, clock = await world.store(1), NoDeletes(), InstantClock()
     cluster = world.cluster.client("leader-1", api)
-    mine = RelocationStore(Records(cluster, SYSTEM, "leader-1", clock), store.ledger, 1, clock)
+    records = Records(cluster, SYSTEM, "leader-1", clock)
+    mine = stored(records, store.ledger, 1, clock)
     assert await mine.put(relocation(FIRST))
     for _ in range(20):
         assert not await mine.drop(FIRST)

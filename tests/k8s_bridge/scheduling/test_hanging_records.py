@@ -53,7 +53,7 @@ async def bench() -> AsyncIterator[Bench]:
 
 async def is_bound_to(bench: Bench, name: str) -> bool:
     """Whether a pod that may go to that node alone is bound there within ten seconds."""
-    body = pod(f"on-{name}", 0)
+    body = pod(f"on-{name}", 0, labels={"batch.kubernetes.io/job-name": "on"})
     body["spec"]["nodeSelector"] = {"kubernetes.io/hostname": name}
     await submit(bench.cluster, TEAM, [body])
     await bench.clock.advance(10)
@@ -83,6 +83,69 @@ async def test_a_page_that_hangs_keeps_no_other_from_listing_its_nodes(
     assert await is_bound_to(bench, "n-new")
     assert not await is_bound_to(bench, "n-first")
     assert hangs.count == 1
+
+
+async def test_nodes_of_a_page_that_hangs_take_no_new_gang(bench: Bench) -> None:
+    """One pod has a node of leaf 0, whose page hangs: of 15 pods 12 fill the other leaves at once.
+
+    The last three have the rest of leaf 0 once the API answers.
+    """
+    hangs = Hangs(page_name("leaf-0-0", 0), "update")
+    scheduler = await bench.start(answers=hangs)
+    hangs.on = True
+    first = pod("first", 8)
+    first["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "n-0-0-0"}
+    await submit(bench.cluster, TEAM, [first])
+    await bench.clock.advance(3)
+    await submit(bench.cluster, TEAM, [pod(f"p{number}", 8) for number in range(15)])
+    await bench.clock.advance(10)
+
+    async def stand() -> list[str]:
+        pods = (await bench.cluster.list(PODS, TEAM)).items
+        return [one["spec"]["nodeName"] for one in pods if one["spec"].get("nodeName")]
+
+    assert len(await stand()) == 12
+    assert scheduler._term is not None
+    assert len(scheduler._term.ledger.undecided) == 1
+    hangs.on = False
+    hangs.go.set()
+    await bench.clock.advance(10)
+    assert len(set(await stand())) == 16
+
+
+class HangingLeases:
+    """Nobody answers who makes a gang lease."""
+
+    async def before(self, request: ApiRequest) -> None:
+        """Keep the request."""
+        if (
+            request.kind is LEASES
+            and request.verb == "create"
+            and "gang-wide-" in str(request.body)
+        ):
+            await asyncio.Event().wait()
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Answers pass."""
+
+
+async def test_pages_of_a_wide_gang_whose_lease_hangs_take_others(bench: Bench) -> None:
+    """Two leaves of 4 nodes, 6 of them for a wide gang whose lease hangs: two pods have the rest.
+
+    They come 5 s later, when it has waited for long, and start within 5 s.
+    """
+    bench.fabric = nodes(1, 2, 4)
+    await bench.start(answers=HangingLeases())
+    wide = gang("wide", 6)
+    for body in wide:
+        body["metadata"]["annotations"]["topology.scheduler/topology-policy"] = "Preferred"
+    await submit(bench.cluster, TEAM, wide)
+    await bench.clock.advance(5)
+    await submit(bench.cluster, TEAM, [pod("a", 8), pod("b", 8)])
+    await bench.clock.advance(5)
+    pods = (await bench.cluster.list(PODS, TEAM)).items
+    stand = {one["metadata"]["name"] for one in pods if one["spec"].get("nodeName")}
+    assert stand == {"a", "b"}
 
 
 async def test_a_stray_lease_that_hangs_keeps_no_other_from_its_end(bench: Bench) -> None:

@@ -216,6 +216,21 @@ def test_an_answer_that_was_not_proven_is_asked_again_by_any_edit() -> None:
         assert bool(aside.without(made.reading(NOW).snapshot)[0].gangs) is is_asked
 
 
+def test_a_later_proof_about_others_proves_no_earlier_answer() -> None:
+    """One gang was set aside without proof, another with it: an edit has both looked at again."""
+    made = reader(node(), pod("p"), pod("q"))
+    made.configure(SchedulerConfig.model_validate(config(**BASE)))
+    aside = SetAside()
+    before = made.reading(NOW).snapshot
+    first, second = without_place(before).waiting
+    for waiting, status in ((first, PlanStatus.GREEDY), (second, PlanStatus.OPTIMAL)):
+        batch, _ = aside.without(before)
+        aside.note(batch, Plan(status, (), (waiting,)))
+    assert not aside.without(before)[0].gangs
+    made.configure(SchedulerConfig.model_validate(config(**edited("solver.timeLimitSeconds", 7))))
+    assert len(aside.without(made.reading(NOW).snapshot)[0].gangs) == 2
+
+
 def test_each_field_of_the_config_is_in_one_of_the_tables() -> None:
     """A field that is new has to be put into one; until then it asks again."""
     assert not UNASKED.keys() & ASKED.keys()

@@ -92,6 +92,26 @@ async def test_a_member_that_is_bound_stands_before_the_watch_says_so() -> None:
     assert [one.node for one in cache.reading().snapshot.running] == ["n-0-0-0"]
 
 
+async def test_members_on_their_way_wait_again_when_the_term_is_over() -> None:
+    """Whoever leads next takes them from the records: here they stand nowhere, and hold nothing."""
+    clock = VirtualClock()
+    unused: Any = None
+    cluster, cache = MemoryCluster(), ClusterCache(clock)
+    await add_nodes(cluster, nodes(1, 1, 1))
+    (pod,) = await submit(cluster, TEAM, gang("g", 1))
+    for kind in (NODES, PODS):
+        cache.take_all(kind, await cluster.list(kind))
+    member, ledger = Member(pod, "n-0-0-0", ()), Ledger()
+    cycle = Cycle(cache, ledger, unused, unused, unused, clock, ApiBackoff(clock))
+    with ledger.deciding([Commit("c", GangKey(TEAM, "g"), None, (member,), ())]):
+        cycle._assume_on_their_way()
+        assert not cache.reading().snapshot.gangs
+        cycle.forget()
+    snapshot = cache.reading().snapshot
+    assert [one.key.name for one in snapshot.gangs] == ["g"]
+    assert not snapshot.running
+
+
 async def test_a_new_leader_asks_before_it_takes_pods_for_gone(bench: Bench) -> None:
     """A standby that has heard of none of the bound pods leaves them their room."""
     deaf = Withholding(bench.cluster.store, identity="b")

@@ -1,0 +1,137 @@
+"""A page that hangs, and places on it that are kept: their gang waits for it, and nobody else."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from fourleaf.k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.kinds import LEASES
+from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from fourleaf.k8s_bridge.ledger.names import page_name
+from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
+from fourleaf.k8s_bridge.scheduler import Scheduler
+from tests.k8s_bridge.relocation.bench import TEAM, Bench, leaf_of
+from tests.k8s_bridge.scheduling.test_hanging_records import Hangs, is_bound_to
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    """Two leaves of 4 nodes, and no scheduler yet."""
+    bench = Bench(leaves=2)
+    yield bench
+    await bench.stop()
+
+
+def undecided(scheduler: Scheduler) -> list[str]:
+    """The gangs whose commits are being written."""
+    assert scheduler._term is not None
+    return [one.gang.name for one in scheduler._term.ledger.undecided.values()]
+
+
+async def hung_repair(bench: Bench) -> tuple[Scheduler, Hangs]:
+    """A gang of four nodes in leaf 0 has lost one; the page of leaf 1, where it goes, hangs."""
+    hangs = Hangs(page_name("leaf-0-1", 0), "update")
+    scheduler = await bench.start(answers=hangs)
+    await bench.submit("g", 4)
+    assert await bench.leaves("g") == [0]
+    await bench.clock.advance(30)
+    hangs.on = True
+    bench.lose("n-0-0-0")
+    await bench.clock.advance(60)
+    assert hangs.count == 1
+    return scheduler, hangs
+
+
+async def test_places_kept_on_a_page_that_hangs_hold_up_nobody_else(bench: Bench) -> None:
+    """A pod for another leaf starts in ten seconds; the places stay kept until the page answers.
+
+    Then the gang is in its places, and moves once more when it loses another node.
+    """
+    _, hangs = await hung_repair(bench)
+    assert await is_bound_to(bench, "n-0-0-1")
+    assert await bench.open_relocations() == ["g"]
+    assert await bench.places("g") == {}
+    hangs.on = False
+    hangs.go.set()
+    await bench.clock.advance(5)
+    assert await bench.leaves("g") == [1]
+    assert len(await bench.places("g")) == 4
+    assert await bench.open_relocations() == []
+    bench.restore("n-0-0-0")
+    await bench.clock.advance(30)
+    bench.lose("n-0-1-0")
+    await bench.clock.advance(60)
+    assert await bench.leaves("g") == [0]
+
+
+async def test_a_gang_that_is_being_seated_is_committed_once(bench: Bench) -> None:
+    """Its devices have no numbers, so nothing but its commit says that they are given away."""
+    await bench.config("{devices: {mode: count}}")
+    scheduler, _ = await hung_repair(bench)
+    assert undecided(scheduler) == ["g"]
+
+
+async def test_a_gang_that_is_being_seated_is_planned_nowhere_else(bench: Bench) -> None:
+    """Places were reserved for it; another scheduler takes one of them while its page hangs.
+
+    The other leaf is free from then on. It waits for its page, or it would be in both.
+    """
+    await bench.config("{backfill: {afterSeconds: 5}}")
+    hangs = Hangs("", "update")
+    scheduler = await bench.start(answers=hangs)
+    await bench.submit("a", 4)
+    await bench.submit("b", 4)
+    await bench.submit("big", 4)
+    await bench.clock.advance(20)
+    assert await bench.reservations() == [f"{TEAM}/big"]
+    (body,) = (await bench.cluster.list(LEASES, "kube-system", RELOCATIONS)).items
+    nodes = sorted(seat.node for seat in read_relocation(body).seats)
+    leaf = leaf_of(nodes[0])
+    hangs.name, hangs.on = page_name(f"leaf-0-{leaf}", 0), True
+    first, second = ("a", "b") if await bench.leaves("a") == [leaf] else ("b", "a")
+    await bench.end(first)
+    await bench.clock.advance(10)
+    assert undecided(scheduler) == ["big"]
+    labels = {"batch.kubernetes.io/job-name": "foreign"}
+    foreign = pod("foreign", 8, "default-scheduler", labels=labels)
+    foreign["spec"]["nodeName"] = nodes[0]
+    await submit(bench.cluster, TEAM, [foreign])
+    await bench.end(second)
+    await bench.clock.advance(10)
+    assert undecided(scheduler) == ["big"]
+    assert await bench.places("big") == {}
+
+
+class Denied:
+    """Updates of one page are refused while it is `on`."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.on = name, False
+
+    async def before(self, request: ApiRequest) -> None:
+        """Refuse it."""
+        if self.on and request.verb == "update" and request.target.name == self.name:
+            raise Refused("a policy denies it", 403, "Forbidden")
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Answers pass."""
+
+
+async def test_a_gang_whose_seat_was_refused_is_seated_later(bench: Bench) -> None:
+    """The page of its places takes no writes for a minute: it has them a minute after that."""
+    denied = Denied(page_name("leaf-0-1", 0))
+    await bench.start(answers=denied)
+    await bench.submit("g", 4)
+    await bench.clock.advance(30)
+    denied.on = True
+    bench.lose("n-0-0-0")
+    await bench.clock.advance(60)
+    assert await bench.places("g") == {}
+    assert await bench.open_relocations() == ["g"]
+    denied.on = False
+    await bench.clock.advance(60)
+    assert await bench.leaves("g") == [1]
