@@ -8,17 +8,20 @@ annotations of the pod, or empty); and how: `CHECK_INTERVAL` in seconds and `CHE
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
 import signal
+import socket
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http import HTTPStatus
 from typing import TextIO
 
 INTERVAL = 10.0
@@ -29,6 +32,13 @@ LINE = re.compile(r"\s*([0-9]+)\s*=\s*([^:\s]+)\s*:\s*([0-9,\s]+?)\s*")
 
 LATE = 3
 """Intervals without a line after which the service does not count as healthy."""
+
+CONNECTIONS = 32
+"""Connections at once; probes and Prometheus need one each for milliseconds."""
+REQUEST_SECONDS = 5.0
+"""Seconds for one request and its answer, from the connection on."""
+HEAD_BYTES = 8 * 2**10
+"""Bytes of the head of a request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,36 +159,84 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def server_of(seen: Seen, beat: Beat, port: int) -> ThreadingHTTPServer:
-    """A server of `/healthz` and `/metrics` on all addresses; `port` 0 takes a free one."""
+@dataclass(slots=True, eq=False)
+class Answers:
+    """Answers GET alone, one request a connection, in bounds of size and time.
 
-    class Handler(BaseHTTPRequestHandler):
-        """Answers GET alone."""
+    One client keeps no probe out: where there are too many connections, the oldest of the address
+    that holds most of them goes.
+    """
 
-        def do_GET(self) -> None:
-            """Answer one request."""
-            match self.path.partition("?")[0]:
-                case "/healthz" if beat.healthy(time.monotonic()):
-                    self._answer(200, "ok\n")
-                case "/healthz":
-                    self._answer(503, "no line for too long\n")
-                case "/metrics":
-                    self._answer(200, metrics_of(seen, beat.lines))
-                case _:
-                    self._answer(404, "only /healthz and /metrics are here\n")
+    seen: Seen
+    beat: Beat
+    _held: dict[asyncio.StreamWriter, str] = field(default_factory=dict)
+    """Connections in the order in which they came, and the address of each."""
 
-        def _answer(self, status: int, text: str) -> None:
-            body = text.encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    async def serve(self, listening: socket.socket) -> None:
+        """Answer all clients, until it is cancelled."""
+        server = await asyncio.start_server(self._connected, sock=listening, limit=HEAD_BYTES)
+        async with server:
+            await server.serve_forever()
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - likewise
-            """Keep probes out of the log, which has one line per interval."""
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._held) >= CONNECTIONS:
+            self._make_room()
+        self._held[writer] = str((writer.get_extra_info("peername") or ("",))[0])
+        try:
+            async with asyncio.timeout(REQUEST_SECONDS):
+                writer.write(await self._answer(reader))
+                writer.close()
+                await writer.wait_closed()
+        except (OSError, EOFError):
+            # It went, was slow, or had to make room.
+            pass
+        finally:
+            self._held.pop(writer, None)
+            writer.transport.abort()
 
-    return ThreadingHTTPServer(("", port), Handler)
+    def _make_room(self) -> None:
+        share = Counter(self._held.values())
+        # The first of those that are equal is the oldest.
+        leaving = max(self._held, key=lambda one: share[self._held[one]])
+        del self._held[leaving]
+        leaving.transport.abort()
+
+    async def _answer(self, reader: asyncio.StreamReader) -> bytes:
+        try:
+            head = await reader.readuntil(b"\r\n\r\n")
+        except asyncio.LimitOverrunError:
+            return _response(431, f"the head is longer than {HEAD_BYTES} bytes\n")
+        match head.partition(b"\r\n")[0].split(b" "):
+            case [b"GET", target, version] if version.startswith(b"HTTP/1."):
+                return self._page(target.partition(b"?")[0])
+            case _:
+                return _response(400, "only GET of HTTP/1.1 is answered\n")
+
+    def _page(self, path: bytes) -> bytes:
+        match path:
+            case b"/healthz" if self.beat.healthy(time.monotonic()):
+                return _response(200, "ok\n")
+            case b"/healthz":
+                return _response(503, "no line for too long\n")
+            case b"/metrics":
+                return _response(200, metrics_of(self.seen, self.beat.lines))
+            case _:
+                return _response(404, "only /healthz and /metrics are here\n")
+
+
+def _response(status: int, text: str) -> bytes:
+    body = text.encode()
+    head = (
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
+        "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"
+        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+def listening(port: int) -> socket.socket:
+    """A socket that listens at `port` of all addresses; 0 takes a free one."""
+    return socket.create_server(("", port))
 
 
 def write_lines(seen: Seen, beat: Beat, stop: threading.Event, out: TextIO) -> None:
@@ -198,10 +256,9 @@ def main(environment: Mapping[str, str]) -> None:
     stop = threading.Event()
     for one in (signal.SIGTERM, signal.SIGINT):
         signal.signal(one, lambda *_: stop.set())
-    with server_of(seen, beat, int(environment.get("CHECK_PORT") or PORT)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        write_lines(seen, beat, stop, sys.stdout)
-        server.shutdown()
+    answers = Answers(seen, beat).serve(listening(int(environment.get("CHECK_PORT") or PORT)))
+    threading.Thread(target=asyncio.run, args=(answers,), daemon=True).start()
+    write_lines(seen, beat, stop, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -43,13 +43,17 @@ class StateLease:
 
         Where the API does not answer it is asked again, for `limit` seconds.
         """
+        return await self.load_or_none(limit) or ""
+
+    async def load_or_none(self, limit: float = 0.0) -> str | None:
+        """As `load`, but None where it cannot be had."""
         try:
             body = await self._read(limit)
         except NotFound:
             return ""
         except ClusterError as error:
             self._warn("not_loaded", str(error))
-            return ""
+            return None
         return str((body["metadata"].get("annotations") or {}).get(CONTENT, ""))
 
     async def _read(self, limit: float) -> Body:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 from fourleaf.k8s_bridge.relocation.evictions.history import (
@@ -28,7 +29,9 @@ class MoveBudget(EvictionHistory):
         await self.keep()
 
     def pods_in_an_hour(self, now: float) -> int:
-        """Pods that moved within the last hour."""
+        """Pods that moved within the last hour; as many as may be while that is not known."""
+        if self.unread():
+            return sys.maxsize
         return sum(pods for at, _, pods in self.rows if at > now - HOUR_SECONDS)
 
     def times_in_a_day(self, gang: GangKey, now: float) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 
 PREEMPTION = "tests/k8s_bridge/relocation/test_preemption.py"
+UNREAD = "tests/k8s_bridge/relocation/test_unread_evictions.py"
 CAUSED = "tests/k8s_bridge/relocation/test_caused_evictions.py"
 LIMITS = "tests/k8s_bridge/relocation/test_eviction_limits.py"
 BUDGETS = "tests/model/readers/pods/test_disruption_budgets.py"
@@ -13,6 +14,30 @@ BY_HAND = "tests/solver/relocation/test_eviction_limits.py"
 SEEDED = "tests/solver/relocation/test_limits_equal_brute_force.py::test_seeded_instances"
 
 EVICTIONS = (
+    Mutant(
+        "what a namespace may have evicted while that is not known",
+        "a Lease that cannot be read gives each leader a limit of its own",
+        "k8s_bridge/relocation/tenants/caused_evictions.py",
+        "        if most is not None and self.unread():\n",
+        "        if False:\n",
+        f"{UNREAD}::test_the_next_leader_gives_no_second_limit",
+    ),
+    Mutant(
+        "evictions that were not read are not written over",
+        "what the leaders before have kept is lost for all to come",
+        "k8s_bridge/relocation/evictions/history.py",
+        "            if self.unread():\n                return\n",
+        "",
+        f"{UNREAD}::test_it_is_read_again_and_not_written_over",
+    ),
+    Mutant(
+        "a moment for the first answer",
+        "no repair while the API does not answer about a Lease of limits",
+        "k8s_bridge/relocation/evictions/history.py",
+        "self.kept.clock.sleep(LOAD_SECONDS)",
+        "self.kept.clock.sleep(UNREAD_SECONDS)",
+        f"{UNREAD}::test_a_step_waits_a_moment_for_it",
+    ),
     Mutant(
         "budgets in the program",
         "two victims of one budget are chosen, and the gang waits for ever for what is forbidden",

@@ -19,7 +19,11 @@ from dataclasses import dataclass, field, replace
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.contention import STUCK_REASONS
-from fourleaf.k8s_bridge.relocation.evictions.history import HOUR_SECONDS, EvictionHistory
+from fourleaf.k8s_bridge.relocation.evictions.history import (
+    HOUR_SECONDS,
+    UNREAD_SECONDS,
+    EvictionHistory,
+)
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan, Waiting
@@ -77,8 +81,13 @@ class CausedEvictions(EvictionHistory):
         return over + sum(under_way)
 
     def left(self, namespace: str, view: ClusterView) -> int | None:
-        """Pods of others that one of its gangs may have evicted; None for what that needs."""
+        """Pods of others that one of its gangs may have evicted; None for what that needs.
+
+        None go until it is known how many did.
+        """
         most = self.cache.config.spec.namespace(namespace).max_evictions
+        if most is not None and self.unread():
+            return 0
         if most is None or (most and not (spent := self.spent(namespace, view))):
             return None
         return max(0, most - spent) if most else 0
@@ -135,6 +144,18 @@ class CausedEvictions(EvictionHistory):
 
     def _reason(self, gang: GangKey, view: ClusterView) -> Reason:
         most = self.cache.config.spec.namespace(gang.namespace).max_evictions or 0
+        if self.unread():
+            return Reason(
+                ReasonKind.EVICTIONS_FORBIDDEN,
+                f"how many pods of other namespaces gangs of namespace {gang.namespace} had "
+                f"evicted within an hour is not known, since Lease {EVICTIONS_LEASE} cannot be "
+                f"read, and {most:,} are allowed",
+                (("limit", most),),
+                unblock=(
+                    f"Wait until it is read; {UNREAD_SECONDS / 60:g} minutes after the first try, "
+                    "those before count for nothing. The scheduler's log (not_loaded) says why.",
+                ),
+            )
         spent = self.spent(gang.namespace, view)
         return Reason(
             ReasonKind.EVICTIONS_FORBIDDEN,

@@ -15,9 +15,7 @@ import uvicorn
 
 from fourleaf.k8s_bridge.runtime.http.bounded_protocol import BoundedProtocol
 from fourleaf.k8s_bridge.runtime.http.limits import LIMITS, ServerLimits
-
-SHUTDOWN_SECONDS = 2.0
-"""Seconds for the goodbye of TLS."""
+from fourleaf.k8s_bridge.runtime.http.tls_server import TlsServer, listening_at
 
 App = Any
 """An ASGI application."""
@@ -107,22 +105,20 @@ class Listener(uvicorn.Server):
 
     async def _listen(self) -> None:
         loop = asyncio.get_running_loop()
-        more: dict[str, Any] = {}
-        if self._context is not None:
-            more = {
-                "ssl": self._context,
-                "ssl_handshake_timeout": self._limits.handshake,
-                "ssl_shutdown_timeout": SHUTDOWN_SECONDS,
-            }
 
         def connection() -> BoundedProtocol:
             return BoundedProtocol(self.config, self.server_state, self._limits)
 
         backlog = self.config.backlog
+        server: Any
         try:
-            server = await loop.create_server(
-                connection, self._host, self._port, backlog=backlog, **more
-            )
+            if self._context is None:
+                server = await loop.create_server(
+                    connection, self._host, self._port, backlog=backlog
+                )
+            else:
+                sockets = await listening_at(self._host, self._port, backlog)
+                server = TlsServer(sockets, connection, self._context, self._limits)
         except OSError as error:
             raise AddressTaken(error, self.where) from error
         self.servers = [server]

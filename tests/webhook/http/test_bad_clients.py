@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import copy
 import json
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from typing import Any
@@ -343,6 +344,35 @@ async def test_no_handshake(server: Running) -> None:
     writer.close()
 
 
+async def test_handshakes_that_never_end_are_few(server: Running) -> None:
+    """As many as connections are held, however many are begun, and others are served meanwhile."""
+    hello = client_hello(server)
+    pairs = []
+    for begun in range(20 * LIMITS.connections):
+        pairs.append(await asyncio.open_connection("127.0.0.1", server.port))
+        pairs[-1][1].write(hello[: begun % len(hello)])
+    assert await server.serves()
+    still = [reader for reader, _ in pairs if reader.exception() is None and not reader.at_eof()]
+    assert 0 < len(still) <= LIMITS.connections
+    await dropped(server, pairs)
+
+
+async def test_a_slow_handshake_of_another_address_goes_on(server: Running) -> None:
+    """The address that has begun most handshakes loses its oldest one, not the oldest of all."""
+    hello = client_hello(server)
+    reader, writer = await asyncio.open_connection(
+        "127.0.0.1", server.port, local_addr=("127.0.0.2", 0)
+    )
+    writer.write(hello[:100])
+    pairs = [
+        await asyncio.open_connection("127.0.0.1", server.port)
+        for _ in range(3 * LIMITS.connections)
+    ]
+    writer.write(hello[100:])
+    assert (await asyncio.wait_for(reader.read(3), 15))[:2] == b"\x16\x03"
+    await dropped(server, [*pairs, (reader, writer)])
+
+
 async def test_too_many(server: Running) -> None:
     """Where all have half a review to send, the oldest goes for a new one; the rest go on."""
     await emptied(server)
@@ -368,6 +398,15 @@ async def test_idle_connections_make_room(server: Running) -> None:
     for _ in range(3):
         assert await server.serves()
     await dropped(server, pairs)
+
+
+def client_hello(server: Running) -> bytes:
+    """The first message of a handshake."""
+    written = ssl.MemoryBIO()
+    client = server.trust().wrap_bio(ssl.MemoryBIO(), written, server_hostname="127.0.0.1")
+    with pytest.raises(ssl.SSLWantReadError):
+        client.do_handshake()
+    return written.read()
 
 
 Pairs = list[tuple[asyncio.StreamReader, asyncio.StreamWriter]]
