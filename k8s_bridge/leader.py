@@ -19,6 +19,7 @@ from fourleaf.k8s_bridge.ledger.takeover import Takeover, find
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.scheduling.cycle import Cycle, CycleReport
 from fourleaf.k8s_bridge.scheduling.holds.claims_on_their_way import on_their_way
+from fourleaf.k8s_bridge.scheduling.holds.hung_pages import HungPages
 from fourleaf.k8s_bridge.wiring import Parts, Wiring
 
 LOOKING_SHARE = 0.1
@@ -52,7 +53,11 @@ class Leader:
     pace: CyclePace = field(default_factory=CyclePace)
     ledger: Ledger = field(default_factory=Ledger)
     parts: Parts | None = None
+    _hung: HungPages = field(init=False)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    def __post_init__(self) -> None:
+        self._hung = HungPages(self.ledger, self.wiring.clock)
 
     @property
     def busy(self) -> bool:
@@ -99,8 +104,9 @@ class Leader:
                 parts.cycle.forget()
 
     def _seal(self) -> None:
-        """Leave alone what sealed records are about."""
-        self.wiring.cache.seal(self.ledger.sealed.nodes, self.ledger.sealed_gangs)
+        """Leave alone what sealed records are about, and nodes of pages that are long in writing."""
+        closed = self.ledger.sealed.nodes | self._hung.nodes()
+        self.wiring.cache.seal(closed, self.ledger.sealed_gangs)
 
     def _layout(self) -> list[Page]:
         return laid_out(self.wiring.cache.reading().snapshot.fabric, self.ledger)

@@ -83,6 +83,8 @@ class Executor:
     """UIDs of leavers that the API has let go, whatever a watch that lags says of them."""
     _ending: set[GangKey] = field(default_factory=set)
     """Gangs whose relocation is being deleted, or is to be once a write of it is answered."""
+    _doomed: dict[tuple[GangKey, float], str] = field(default_factory=dict)
+    """Relocations that are to end, and why, until they have: a delete may fail, or its answer."""
     _telling: set[GangKey] = field(default_factory=set)
     """Gangs for which pods are to go once the API has said that they may."""
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
@@ -102,6 +104,9 @@ class Executor:
         sent: list[asyncio.Task[None]] = []
         for one in view.open:
             if not self.store.holds(one) or self._is_sealed(one):
+                continue
+            if (doom := self._doomed.get((one.gang, one.opened))) is not None:
+                begun += self._begun_to_end(one, doom)
                 continue
             found = progress(one, view)
             if found.over:
@@ -165,8 +170,10 @@ class Executor:
 
     def _begun_to_end(self, one: Relocation, why: str) -> list[asyncio.Task[None]]:
         """Its end, on its way; nothing where it is so already."""
-        if one.gang in self._ending:
+        now = self.store.of(one.gang)
+        if one.gang in self._ending or now is None or now.opened != one.opened:
             return []
+        self._doomed.setdefault((one.gang, one.opened), why)
         self._ending.add(one.gang)
         return [self.trials.spawn(self._end(one, why))]
 
@@ -241,7 +248,10 @@ class Executor:
 
     def _may_evict(self, one: Relocation) -> bool:
         """Whether its record stands for sure, and the API is not being asked about its pods."""
-        return one.gang not in self._telling and self.store.may_evict(one)
+        return one.gang not in self._telling and self._is_wanted(one)
+
+    def _is_wanted(self, one: Relocation) -> bool:
+        return (one.gang, one.opened) not in self._doomed and self.store.may_evict(one)
 
     def _begun_to_tell(
         self,
@@ -286,7 +296,7 @@ class Executor:
         try:
             async with self.trials.turns.turn(leaver.pod.namespace):
                 # While it waited, its relocation may have ended, as its node was heard again.
-                if self.store.may_evict(one):
+                if self._is_wanted(one):
                     await self._send(one, leaver)
         finally:
             self._asked_for(leaver).is_sent = False
@@ -331,6 +341,8 @@ class Executor:
         known = {leaver.pod.uid for one in view.open for leaver in one.leavers}
         self._asked = {uid: one for uid, one in self._asked.items() if uid in known}
         self._told &= known
+        there = {(one.gang, one.opened) for one in view.open}
+        self._doomed = {key: why for key, why in self._doomed.items() if key in there}
         self._looked = {gang: at for gang, at in self._looked.items() if gang in self.store}
 
 

@@ -25,7 +25,6 @@ from fourleaf.k8s_bridge.scheduling.holds import (
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
 from fourleaf.k8s_bridge.scheduling.holds.held_gangs import HeldGangs
 from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule, hold_back
-from fourleaf.k8s_bridge.scheduling.holds.hung_pages import HungPages
 from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
 from fourleaf.k8s_bridge.scheduling.revalidate import Kept, Revalidated, revalidate
 from fourleaf.k8s_bridge.scheduling.set_aside import SetAside
@@ -149,7 +148,6 @@ class Cycle:
     spawn: Spawn | None = None
     set_aside: SetAside = field(default_factory=SetAside)
     held_gangs: HeldGangs = field(default_factory=HeldGangs)
-    hung_pages: HungPages = field(init=False)
     _left_out: bool = False
     _number: int = 0
     _assumed: dict[str, Member] = field(default_factory=dict)
@@ -157,9 +155,6 @@ class Cycle:
     _seating: set[GangKey] = field(default_factory=set)
     """Gangs that are being committed to places kept for them: these are kept until that is over."""
     is_committing: bool = False
-
-    def __post_init__(self) -> None:
-        self.hung_pages = HungPages(self.ledger, self.clock)
 
     async def run(self) -> CycleReport:
         """Run one cycle. Raises `Fenced` or `NotLeader` where another leads by now."""
@@ -245,7 +240,11 @@ class Cycle:
     def _to_seat(self, kept: Reservations) -> list[Placement]:
         """Members to bind to places kept for them, without those that are being committed."""
         found = unreadable.readable(kept.placements(), self.ledger)
-        return [placement for placement in found if placement.gang not in self._seating]
+        return [
+            placement
+            for placement in found
+            if placement.gang not in self._seating and not self.api_backoff.rests(placement.gang)
+        ]
 
     def _held_back(self, reading: LiveReading) -> Snapshot:
         kept, snapshot = self.reservations, reading.snapshot
@@ -258,8 +257,7 @@ class Cycle:
             kept.rule() if kept else None,
             being_seated.rule(self._seating),
         )
-        charged = kept.charge(snapshot) if kept else snapshot
-        return hold_back(self.hung_pages.charge(charged), rules)
+        return hold_back(kept.charge(snapshot) if kept else snapshot, rules)
 
     async def _solved(self, snapshot: Snapshot, everyone: Snapshot) -> Plan:
         """Solve, without the gangs of namespaces that have used up their solver time.
@@ -354,7 +352,6 @@ class Cycle:
 
     def _assume_on_their_way(self) -> None:
         """Let members that are on their way count as standing where they go."""
-        self.hung_pages.look()
         on_their_way = {
             member.pod.uid: member
             for commit in self.ledger.on_their_way()

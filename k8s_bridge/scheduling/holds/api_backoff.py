@@ -75,6 +75,11 @@ class ApiBackoff:
 
         return hold if waiting else None
 
+    def rests(self, gang: GangKey) -> bool:
+        """Whether its time has not come."""
+        one = self._refused.get(gang)
+        return one is not None and one.due > self._clock.monotonic()
+
     def came_due(self) -> bool:
         """Whether the time of a gang has come since this was last asked."""
         self._forget()
