@@ -43,7 +43,7 @@ class RelocationStep:
 
 
 _NOT_YET = frozenset({ReasonKind.NOT_TOLD, ReasonKind.WAITS_FOR_GANG})
-"""What keeps members from their places, and may be over soon: where they may go is not known yet."""
+"""What keeps members from all places, kept ones too, and may be over soon."""
 
 REST = RelocationStep()
 """Nothing is to be done until something changes."""

@@ -175,8 +175,15 @@ async def test_a_stray_lease_that_hangs_keeps_no_other_from_being_found(bench: B
     await bench.clock.advance(40)
     assert hangs.count == 1
     member = Member(Target(TEAM, "gone", "uid", "1"), "n-0-0-0")
-    late = GangLease("gang-late-0123456789ab", "0123456789ab", GangKey(TEAM, "late"),
-        Phase.PREPARED, (member,), (page_name("leaf-0-0", 0),), epoch=1)
+    late = GangLease(
+        "gang-late-0123456789ab",
+        "0123456789ab",
+        GangKey(TEAM, "late"),
+        Phase.PREPARED,
+        (member,),
+        (page_name("leaf-0-0", 0),),
+        epoch=1,
+    )
     await bench.cluster.create(LEASES, "kube-system", gang_body(late, "b"))
     await bench.clock.advance(40)
     leases = (await bench.cluster.list(LEASES, "kube-system", f"{RECORD}={GANG}")).items
