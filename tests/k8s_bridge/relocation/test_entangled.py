@@ -108,5 +108,6 @@ async def test_gangs_that_could_only_change_places_stay_and_are_told() -> None:
     assert (await bench.uids("x"), await bench.uids("y")) == before
     told = await bench.events("NotRepaired")
     assert {event["regarding"]["name"][0] for event in told} == {"x", "y"}
-    assert all("are free only once it has left" in event["note"] for event in told)
+    why = "short of places: those that it could take are free only once it has left, or gangs"
+    assert all(why in event["note"] for event in told)
     await bench.stop()
