@@ -44,7 +44,7 @@ class Ledger:
         self._pages: dict[str, Page] = {}
         self._leases: dict[str, GangLease] = {}
         self._lease_of: dict[str, str] = {}
-        self._page_of: dict[str, str] = {}
+        self._pages_of: dict[str, tuple[str, ...]] = {}
         self._entries: dict[str, dict[str, Entry]] = {}
         self._commit_of: dict[str, str] = {}
         self._open: set[str] = set()
@@ -68,7 +68,8 @@ class Ledger:
 
     def page_of(self, node: str) -> str | None:
         """The name of the page that lists `node`, be it sealed."""
-        return self._page_of.get(node) or self.sealed.page_of(node)
+        listed = self._pages_of.get(node)
+        return listed[0] if listed else self.sealed.page_of(node)
 
     def lease(self, name: str) -> GangLease | None:
         """The gang lease of that name."""
@@ -81,7 +82,7 @@ class Ledger:
         self.sealed.drop(name)
         self._pages[name] = page
         for node in page.nodes:
-            self._page_of.setdefault(node, name)
+            self._pages_of[node] = (*self._pages_of.get(node, ()), name)
         for entry in page.entries:
             self._entries.setdefault(entry.commit, {})[name] = entry
             self._changed(entry.commit)
@@ -239,8 +240,12 @@ class Ledger:
         if page is None:
             return
         for node in page.nodes:
-            if self._page_of.get(node) == name:
-                del self._page_of[node]
+            # One that moves while its pages are read is on both until the older one is read again.
+            listed = tuple(one for one in self._pages_of.get(node, ()) if one != name)
+            if listed:
+                self._pages_of[node] = listed
+            else:
+                self._pages_of.pop(node, None)
         for entry in page.entries:
             entries = self._entries.get(entry.commit, {})
             entries.pop(name, None)

@@ -54,7 +54,7 @@ _LARGE = "its repair has no room in a record"
 
 _ENTANGLED = Reason(
     ReasonKind.NO_FREE_CAPACITY,
-    "the places that it could move to are free only once it has left, or gangs that wait for it",
+    "places: those that it could take are free only once it has left, or gangs that wait for it",
     unblock=("free other nodes, or end one of these gangs",),
 )
 

@@ -24,6 +24,7 @@ from tests.mutants.proofs import PROOFS
 from tests.mutants.refused_evictions import REFUSED_EVICTIONS
 from tests.mutants.served import SERVED
 from tests.mutants.silence import SILENCE
+from tests.mutants.stale import STALE
 from tests.mutants.starvation import STARVATION
 from tests.mutants.storage import STORAGE
 from tests.mutants.told import TOLD
@@ -340,6 +341,7 @@ MUTANTS = (
     *REFUSED_EVICTIONS,
     *SERVED,
     *SILENCE,
+    *STALE,
     *STARVATION,
     *STORAGE,
     *TOLD,

@@ -21,8 +21,8 @@ FORMATS = (
         "format: what is sealed holds its nodes",
         "nodes of a page that cannot be read are free for another page, and so are their devices",
         "k8s_bridge/ledger/ledger.py",
-        "return self._page_of.get(node) or self.sealed.page_of(node)",
-        "return self._page_of.get(node)",
+        "return listed[0] if listed else self.sealed.page_of(node)",
+        "return listed[0] if listed else None",
         f"{MIXED}::test_a_node_of_a_sealed_page_is_taken_up_by_no_other",
     ),
     Mutant(

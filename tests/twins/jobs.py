@@ -85,7 +85,11 @@ class JobController:
         body = {
             "metadata": {
                 "generateName": f"{name}-{index}-",
-                "labels": {INDEX: str(index), "batch.kubernetes.io/job-name": name},
+                "labels": {
+                    **template["metadata"].get("labels", {}),
+                    INDEX: str(index),
+                    "batch.kubernetes.io/job-name": name,
+                },
                 "annotations": dict(template["metadata"]["annotations"]),
                 "ownerReferences": [
                     {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from fourleaf.k8s_bridge.cluster.errors import Refused
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.ledger.names import page_name
 from tests.k8s_bridge.ledger.harness import TEAM, Leader, World, on
 
 
@@ -42,4 +44,23 @@ async def test_the_others_stay() -> None:
         "four-1",
         "four-2",
     ]
+    world.check()
+
+
+async def test_the_others_stay_where_it_is_deleted_before_that_is_written_down() -> None:
+    """The node of the fourth is not ready, and its page is busy until that pod is deleted."""
+    world = await World().start()
+    leader = await Leader(world, "a").take_over()
+    four = await world.gang("four", on(0))
+    (commit,) = (await leader.decide(four)).committed
+    world.true_pods.dead_nodes.add(on(0)[3])
+    async with leader.ledger.writing.of([page_name("leaf-0-0", 0)]):
+        leader.keeping.forward(commit)
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert [bool(body["spec"].get("nodeName")) for body in world.pods()] == [True] * 3 + [False]
+        await world.cluster.delete(PODS, Target(TEAM, "four-3"))
+    await leader.rest()
+    assert not leader.rolled
+    assert len(world.pods()) == 3
     world.check()

@@ -7,15 +7,18 @@ from typing import Any
 import pytest
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
-from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
-from fourleaf.k8s_bridge.cluster.memory.actors import node, pod
+from fourleaf.k8s_bridge.cluster.kinds import JOBS, NODES, PODS
+from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, node, pod
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.entangled import entangled
 from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
+from fourleaf.k8s_bridge.relocation.repair import DRAIN
 from fourleaf.model.gang import GangKey
 from fourleaf.model.resources import Resources
 from tests.k8s_bridge.ledger.harness import InstantClock
+from tests.k8s_bridge.relocation.bench import TEAM, Bench
+from tests.twins.jobs import job
 
 WHOLE = Resources(8, None, None, 1, ())
 
@@ -70,3 +73,41 @@ def test_the_lost_wait_for_none() -> None:
     drafts = [moving("x", ("x", "a", "d"), lost=True), moving("y", ("y", "b", "a"))]
     found = entangled(drafts, view({"x": "a", "y": "b"}))
     assert {one.name for one in found} == {"y"}
+
+
+async def test_gangs_that_could_only_change_places_stay_and_are_told() -> None:
+    """Each of two gangs of 3 is to leave a node, and finds room where the other one stands alone.
+
+    Neither can leave first, so none is evicted. They are planned for every five seconds.
+    """
+    bench = Bench(leaves=2)
+    await bench.start()
+    await add_namespace(bench.cluster, TEAM)
+
+    async def suit(name: str, *nodes: str) -> None:
+        for one in nodes:
+            label = {"metadata": {"labels": {name: "yes"}}}
+            await bench.cluster.patch(NODES, Target("", one), label)
+
+    x, y = ("n-0-0-0", "n-0-0-1", "n-0-0-3"), ("n-0-1-0", "n-0-1-1", "n-0-1-2")
+    for name, nodes in (("x", x), ("y", y)):
+        await suit(name, *nodes)
+        body = job(name, 3)
+        body["spec"]["template"]["spec"]["nodeSelector"] = {name: "yes"}
+        await bench.cluster.create(JOBS, TEAM, body)
+        await bench.clock.advance(3)
+        assert set((await bench.places(name)).values()) == set(nodes)
+    await suit("x", *y[:2], "n-0-1-3")
+    await suit("y", *x[:2], "n-0-0-2")
+    before = await bench.uids("x"), await bench.uids("y")
+    drained = {"metadata": {"annotations": {DRAIN: "true"}}, "spec": {"unschedulable": True}}
+    for one in (x[2], y[2]):
+        await bench.cluster.patch(NODES, Target("", one), drained)
+    await bench.clock.advance(14)
+    assert len(bench.solved.repairs) == 3
+    assert (await bench.uids("x"), await bench.uids("y")) == before
+    told = await bench.events("NotRepaired")
+    assert {event["regarding"]["name"][0] for event in told} == {"x", "y"}
+    why = "short of places: those that it could take are free only once it has left, or gangs"
+    assert all(why in event["note"] for event in told)
+    await bench.stop()

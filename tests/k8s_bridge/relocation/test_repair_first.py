@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.kinds import NODES
+from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.repair import DRAIN
@@ -139,4 +139,64 @@ async def test_a_cycle_waits_for_a_second_at_most(small: Bench) -> None:
     await ends(small, node, same=True)
     await small.clock.advance(2)
     assert await small.places("new")
+    await small.stop()
+
+
+async def test_room_that_comes_while_nodes_die_is_no_reason_to_hurry(small: Bench) -> None:
+    """Three nodes are found dead within two seconds, and a pod ends: nothing is planned until then.
+
+    All that has failed is repaired together, a second after the last node.
+    """
+    scheduler = await small.start()
+    node = await full(small)
+    term = scheduler._term
+    assert term is not None
+    assert term.parts is not None
+    assert term.parts.nodes is not None
+    looks = len(small.solved.repairs)
+    term.parts.nodes.died.set()
+    await ends(small, node, same=True)
+    for _ in range(2):
+        await small.clock.advance(0.9)
+        term.parts.nodes.died.set()
+    await small.clock.advance(0.9)
+    assert len(small.solved.repairs) == looks
+    await small.clock.advance(6)
+    assert len(small.solved.repairs) > looks
+    await small.stop()
+
+
+async def test_room_that_came_is_looked_at_once(small: Bench) -> None:
+    """Of two gangs that found no place, one is held for a bad annotation: no plan looks at it.
+
+    A node becomes free in its leaf, which is of no use to the other one. Pods come one by one for
+    ten seconds: that gang is planned for twice, or three times, and not before each of them.
+    """
+    await small.start()
+    for name in ("held", "g"):
+        await small.submit(name, 2)
+        for number in range(2):
+            await small.submit(f"{name}-{number}", 1)
+    held, places = await small.places("held"), await small.places("g")
+    frees = (await small.places("held-0"))[0]
+    assert {leaf_of(node) for node in held.values()} == {leaf_of(frees)}
+    assert leaf_of(frees) not in map(leaf_of, places.values())
+    small.lose(held[1], places[1])
+    await small.clock.advance(40)
+    for one in await small.pods("held"):
+        if one["spec"]["nodeName"] == held[1]:
+            await small.cluster.delete(PODS, Target(TEAM, one["metadata"]["name"]))
+    await small.clock.advance(1)
+    (comes,) = [one for one in await small.pods("held") if not one["spec"].get("nodeName")]
+    bad = {"metadata": {"annotations": {"topology.scheduler/network-bandwidth": "much"}}}
+    await small.cluster.patch(PODS, Target(TEAM, comes["metadata"]["name"]), bad)
+    await small.clock.advance(10)
+    await small.end("held-0")
+    await small.clock.advance(1)
+    looks = len(small.solved.repairs)
+    for number in range(20):
+        await submit(small.cluster, TEAM, [pod(f"fresh-{number}", 0)])
+        await small.clock.advance(0.5)
+    assert looks + 2 <= len(small.solved.repairs) <= looks + 3
+    assert await small.open_relocations() == []
     await small.stop()

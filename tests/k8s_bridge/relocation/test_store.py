@@ -131,6 +131,17 @@ async def test_a_sweep_deletes_what_came_late(world: World) -> None:
     assert SECOND in new
 
 
+async def test_a_sweep_tells_a_replaced_leader_that_it_is_one(world: World) -> None:
+    """Its relocation stands, written by its successor: until then it goes on keeping the places."""
+    old, new = await world.store(1), await world.store(2)
+    assert await old.put(relocation(FIRST))
+    await old.sweep()
+    await new.take_over()
+    assert FIRST in old
+    with pytest.raises(Fenced):
+        await old.sweep()
+
+
 @pytest.mark.parametrize("error", [Conflict("try again", 409), Refused("no", 422)])
 async def test_what_was_under_way_is_kept_where_it_cannot_be_claimed(
     world: World, error: ClusterError

@@ -13,10 +13,12 @@ from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, node, nodes, pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.ledger.formats.codec import read_page
+from fourleaf.k8s_bridge.ledger.formats.codec import gang_body, read_page
 from fourleaf.k8s_bridge.ledger.names import GANG, PAGES, RECORD, page_name
+from fourleaf.k8s_bridge.ledger.records import GangLease, Member, Phase
 from fourleaf.k8s_bridge.node_health.monitor import FAILURES_LEASE
 from fourleaf.k8s_bridge.relocation.repair import DRAIN
+from fourleaf.model.gang import GangKey
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 
 STRAY = "gang-stray-0123456789ab"
@@ -159,6 +161,31 @@ async def test_a_stray_lease_that_hangs_keeps_no_other_from_its_end(bench: Bench
     assert hangs.count == 1
     await submit(bench.cluster, TEAM, gang("wide", 8))
     await bench.clock.advance(10)
+    leases = (await bench.cluster.list(LEASES, "kube-system", f"{RECORD}={GANG}")).items
+    assert [one["metadata"]["name"] for one in leases] == [STRAY]
+
+
+async def test_a_stray_lease_that_hangs_keeps_no_other_from_being_found(bench: Bench) -> None:
+    """One that comes late, when the first sweep still waits for an answer, is gone 40 s later."""
+    hangs = Hangs(STRAY, "get")
+    hangs.on = True
+    await bench.start(answers=hangs)
+    stray: Body = {"metadata": {"name": STRAY, "labels": {RECORD: GANG}}, "spec": {}}
+    await bench.cluster.create(LEASES, "kube-system", stray)
+    await bench.clock.advance(40)
+    assert hangs.count == 1
+    member = Member(Target(TEAM, "gone", "uid", "1"), "n-0-0-0")
+    late = GangLease(
+        "gang-late-0123456789ab",
+        "0123456789ab",
+        GangKey(TEAM, "late"),
+        Phase.PREPARED,
+        (member,),
+        (page_name("leaf-0-0", 0),),
+        epoch=1,
+    )
+    await bench.cluster.create(LEASES, "kube-system", gang_body(late, "b"))
+    await bench.clock.advance(40)
     leases = (await bench.cluster.list(LEASES, "kube-system", f"{RECORD}={GANG}")).items
     assert [one["metadata"]["name"] for one in leases] == [STRAY]
 

@@ -192,7 +192,7 @@ async def test_patch_that_changes_nothing_keeps_the_version(bench: Bench) -> Non
 
 
 async def test_patch_under_preconditions(bench: Bench) -> None:
-    """A patch takes for the UID and version given, and conflicts for others."""
+    """A patch, of a status too, takes for the UID and version given, and conflicts for others."""
     made = await make_pod(bench)
     patch = {"metadata": {"annotations": {"a": "1"}}}
     first = await bench.cluster.patch(PODS, target(made, uid=True, version=True), patch)
@@ -202,6 +202,8 @@ async def test_patch_under_preconditions(bench: Bench) -> None:
     other = Target(bench.namespace, "p", uid="00000000-0000-4000-8000-000000000000")
     with pytest.raises(Conflict):
         await bench.cluster.patch(PODS, other, patch)
+    with pytest.raises(Conflict):
+        await bench.cluster.patch(PODS, other, {"status": {"phase": "Running"}}, "status")
     found = await bench.cluster.get(PODS, target(made))
     assert version_of(found) == version_of(first)
 
