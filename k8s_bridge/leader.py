@@ -104,7 +104,7 @@ class Leader:
                 parts.cycle.forget()
 
     def _seal(self) -> None:
-        """Leave alone what sealed records are about, and nodes of pages that are long in writing."""
+        """Leave alone what sealed records are about, and plan nothing on pages that hang."""
         closed = self.ledger.sealed.nodes | self._hung.nodes()
         self.wiring.cache.seal(closed, self.ledger.sealed_gangs)
 

@@ -47,9 +47,12 @@ CONCURRENT_WRITES = 64
 CONCURRENT_RECORD_WRITES = 32
 """Writes of Leases, which are our own, beside them: those of all tenants may hang."""
 
+CONCURRENT_READS = 32
+"""Reads of single objects of namespaces, but Leases: a tenant may have thousands asked for."""
+
 
 class GatedCluster:
-    """A cluster whose writes pass the gate, so many at a time; reads always pass.
+    """A cluster whose writes pass the gate, so many at a time; reads pass as well.
 
     The gate is asked when it is a write's turn, just before it is sent.
     """
@@ -59,6 +62,7 @@ class GatedCluster:
         self._gate = gate
         self._turns = WriteTurns(at_once)
         self._record_turns = asyncio.Semaphore(CONCURRENT_RECORD_WRITES)
+        self._reads = WriteTurns(CONCURRENT_READS)
 
     async def list(
         self,
@@ -78,8 +82,11 @@ class GatedCluster:
         return self._cluster.watch(kind, version, namespace, labels, fields)
 
     async def get(self, kind: Kind, target: Target) -> Body:
-        """Get, ungated."""
-        return await self._cluster.get(kind, target)
+        """Get, ungated; objects of tenants so many at a time."""
+        if kind == LEASES or not target.namespace:
+            return await self._cluster.get(kind, target)
+        async with self._reads.turn(target.namespace):
+            return await self._cluster.get(kind, target)
 
     async def create(self, kind: Kind, namespace: str, body: Body) -> Body:
         """Create, where the gate is open."""

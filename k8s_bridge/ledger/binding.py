@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -135,10 +136,15 @@ class Binder:
         """Whether there are volumes of `member` to be waited for, or to be looked at."""
         return self.provisioner.concerns(member)
 
-    async def provision(self, commit: str, member: Member, stands: Stands) -> BindingResult | None:
-        """Wait until all volumes of `member` are there; an answer where it cannot be bound."""
+    async def provision(
+        self, commit: str, member: Member, stands: Stands, nodes: Container[str] = ()
+    ) -> BindingResult | None:
+        """Wait until all volumes of `member` are there; an answer where it cannot be bound.
+
+        `nodes` are those of all members of the commit.
+        """
         try:
-            await self.provisioner.provision(member, stands)
+            await self.provisioner.provision(member, stands, nodes)
         except Impossible as why:
             return await self._impossible(commit, member, str(why))
         except Revoked as why:

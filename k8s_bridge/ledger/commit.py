@@ -209,6 +209,7 @@ class Committer:
             epoch=self.epoch,
         )
         try:
+            self.records.check(lease)
             draft.lease = await self.records.write_lease(lease)
         except (ClusterError, BadRecord) as error:
             draft.fail(f"its gang lease was not written: {error}")
@@ -283,7 +284,7 @@ class Committer:
         except (Conflict, NotFound) as error:
             draft.fail(f"gang lease {lease.name} has changed: {error}", conflict=True)
             draft.lease = await reread_lease(self.records, self.ledger, self.epoch, lease.name)
-        except ClusterError as error:
+        except (ClusterError, BadRecord) as error:
             draft.fail(f"gang lease {lease.name} was not committed: {error}")
 
     def _takes(self, draft: _Draft) -> None:

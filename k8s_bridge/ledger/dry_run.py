@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -62,6 +63,7 @@ class DryRun:
         self._clock = clock
         self._auto = auto
         self._known_until = 0.0
+        self._asking = asyncio.Lock()
         self.needed = needed
 
     def is_due(self, ask: bool = False) -> bool:
@@ -77,9 +79,11 @@ class DryRun:
         With `ask` it is asked unless dry runs are turned off. Raises `Unanswered`; `unsaid` hears
         long before that why there is no answer.
         """
-        if self._auto and not self.needed and self._clock.monotonic() >= self._known_until:
-            self.needed = await admission_covers_bindings(self._cluster)
-            self._known_until = self._clock.monotonic() + ADMISSION_SECONDS
+        # Once for all that are tried at the same time.
+        async with self._asking:
+            if self._auto and not self.needed and self._clock.monotonic() >= self._known_until:
+                self.needed = await admission_covers_bindings(self._cluster)
+                self._known_until = self._clock.monotonic() + ADMISSION_SECONDS
         if not self.needed and not (ask and self._auto):
             return ""
         answers = await together(self._try_out(member, unsaid) for member in members)

@@ -334,7 +334,8 @@ class Reconciler:
             self.observer.all_bound(commit, members)
 
     async def _provision(self, commit: Commit, member: Member) -> BindingResult | None:
-        return await self.binder.provision(commit.name, member, self._standing(commit))
+        nodes = frozenset(one.node for one in commit.members)
+        return await self.binder.provision(commit.name, member, self._standing(commit), nodes)
 
     def _standing(self, commit: Commit) -> Stands:
         return partial(stands, self.records, self.ledger, self.epoch, commit.name)

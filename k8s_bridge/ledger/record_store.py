@@ -25,7 +25,7 @@ from fourleaf.k8s_bridge.ledger.formats.codec import (
 from fourleaf.k8s_bridge.ledger.formats.envelope import OLDEST
 from fourleaf.k8s_bridge.ledger.names import page_name
 from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
-from fourleaf.k8s_bridge.ledger.records import GangLease, Page
+from fourleaf.k8s_bridge.ledger.records import GangLease, Page, Phase
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
@@ -92,6 +92,11 @@ class Records:
         mine = replace(lease, format=self.formats.written)
         body = gang_body(mine, self.writer, self.formats.known)
         return read_gang(await self._write(lease.name, lease.version, body))
+
+    def check(self, lease: GangLease) -> None:
+        """Raises `BadRecord` where a gang lease is too large to say how its commit goes on."""
+        for phase in Phase:
+            gang_body(replace(lease, phase=phase), self.writer, self.formats.known)
 
     async def write_record(self, name: str, version: str, body: Body) -> Body:
         """Create the Lease, or replace the one of that version; as it stands now.

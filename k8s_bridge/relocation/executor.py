@@ -25,7 +25,13 @@ from fourleaf.k8s_bridge.relocation.evictions.lost_ends import LostEnds
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.next_action import progress
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
-from fourleaf.k8s_bridge.relocation.records import VICTIMS_STAY, Leaver, Purpose, Relocation
+from fourleaf.k8s_bridge.relocation.records import (
+    UNWRITTEN,
+    VICTIMS_STAY,
+    Leaver,
+    Purpose,
+    Relocation,
+)
 from fourleaf.k8s_bridge.relocation.reserved_seats import KeptLeaves
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
@@ -95,6 +101,7 @@ class Executor:
         turns, kept = self.trials.turns, self.observer.unended
         self.lost_ends = LostEnds(self.cluster, self.cache, self.clock, turns, kept)
         self.failure_times = FailureTimes(self.cluster)
+        self.store.unwritten = self._unwritten
 
     async def step(self) -> None:
         """One step of each relocation. Raises `Fenced` where another leads by now."""
@@ -110,7 +117,8 @@ class Executor:
                 continue
             found = progress(one, view)
             if found.over:
-                if found.why == VICTIMS_STAY:
+                # Before it is written, nobody has been asked to go.
+                if found.why == VICTIMS_STAY and one.version:
                     self._remember(one, view)
                 begun += self._begun_to_end(one, found.why)
             elif self._may_evict(one) and (due := self._due(one, found.evict)):
@@ -183,6 +191,7 @@ class Executor:
                 return
         finally:
             self._ending.discard(one.gang)
+        self._doomed.pop((one.gang, one.opened), None)
         seconds = self.clock.wall() - one.opened
         self._log.info(
             "relocation_over", gang=str(one.gang), purpose=one.purpose, why=why, seconds=seconds
@@ -191,6 +200,11 @@ class Executor:
         if self.on_end is not None:
             self.on_end(one, why)
         self.cache.changed.set()
+
+    def _unwritten(self, one: Relocation) -> None:
+        """It keeps its places no longer, as the API refused its record after a while."""
+        if self.on_end is not None:
+            self.on_end(one, UNWRITTEN)
 
     def _remember(self, one: Relocation, view: ClusterView) -> None:
         """Remember who has not gone for a preemption: others make room next time."""

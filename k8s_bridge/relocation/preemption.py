@@ -18,7 +18,12 @@ from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod, evictio
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import comers, preempting
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
-from fourleaf.k8s_bridge.relocation.records import VICTIMS_STAY, Purpose, Relocation
+from fourleaf.k8s_bridge.relocation.records import (
+    UNWRITTEN,
+    VICTIMS_STAY,
+    Purpose,
+    Relocation,
+)
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.relocation.tenants.brief_stays import BriefStays
@@ -204,7 +209,7 @@ class PreemptionPlanner:
         """A relocation has ended; `why` it ended early, "" where it has served."""
         self.brief_stays.ended(one)
         self.caused.ended(one, self.clock.wall())
-        if why == VICTIMS_STAY:
+        if why in (VICTIMS_STAY, UNWRITTEN):
             self._tried.pop(one.gang, None)
 
     async def _begin(self, plan: PreemptionPlan, gang: Gang, view: ClusterView) -> str:

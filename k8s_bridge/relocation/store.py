@@ -29,6 +29,7 @@ from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import first_told, patiently
 from fourleaf.k8s_bridge.runtime.keyed_locks import KeyedLocks
+from fourleaf.k8s_bridge.runtime.record_retries import RecordRetries
 from fourleaf.model.gang import GangKey
 
 DELETE_RETRY_SECONDS = 1.0
@@ -51,7 +52,8 @@ class RelocationStore:
     `ledger` is that of the same term; `spawn` starts what ends with it. One that is being written
     for the first time keeps its places already, so that nothing else is planned there; the
     next leader may find it or not. No pod goes for one while a request about it is unanswered.
-    `freed` is called where places are kept no longer because it could not be written.
+    `freed` is called where places are kept no longer because it could not be written, and
+    `unwritten` hears of the relocation.
     """
 
     records: Records
@@ -60,12 +62,17 @@ class RelocationStore:
     clock: Clock
     spawn: Spawn
     freed: Callable[[], None]
+    unwritten: Callable[[Relocation], None] | None = None
     _open: dict[GangKey, Relocation] = field(default_factory=dict)
     _turns: KeyedLocks = field(default_factory=KeyedLocks)
     """One for each gang: no two requests about its Lease are under way at once."""
     _undeleted: dict[GangKey, tuple[float, Backoff]] = field(default_factory=dict)
     """Gangs whose relocation the API did not let go: when the next try is due, monotonic."""
+    _retries: RecordRetries = field(init=False)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    def __post_init__(self) -> None:
+        self._retries = RecordRetries(self.clock)
 
     def __iter__(self) -> Iterator[Relocation]:
         return iter(tuple(self._open.values()))
@@ -99,8 +106,9 @@ class RelocationStore:
         return one is not None and bool(one.version)
 
     def may_evict(self, one: Relocation) -> bool:
-        """Whether `one` stands as it is, and in the cluster: the API has answered about it."""
-        return self.holds(one) and bool(one.version) and not self._turns.holds(str(one.gang))
+        """Whether `one` stands as it is, and in the cluster, written in this term."""
+        is_mine = bool(one.version) and one.epoch == self.epoch
+        return self.holds(one) and is_mine and not self._turns.holds(str(one.gang))
 
     async def put(self, one: Relocation) -> bool:
         """Write `one` down; whether it holds. One that stands already is left as it is.
@@ -131,13 +139,17 @@ class RelocationStore:
             try:
                 written = await self.records.write_record(name, one.version, body)
                 self._open[one.gang] = read_relocation(written)
+                self._retries.taken(name)
             except (Conflict, NotFound):
                 held.remove(one)
                 await self._again(one.gang)
             except (ClusterError, BadRecord) as error:
                 held.remove(one)
+                self._retries.refused(name)
                 if self._open.get(one.gang) is one and not one.version:
                     self._let_go(one.gang)
+                    if self.unwritten is not None:
+                        self.unwritten(one)
                 self._log.warning("relocation_not_written", lease=name, why=str(error))
 
     async def a_while(
@@ -222,10 +234,13 @@ class RelocationStore:
         known = {one.gang: one.version for one in self}
         bodies = await self.records.list(RELOCATIONS)
         self.ledger.sealed.keep(RELOCATION, (body["metadata"]["name"] for body in bodies))
+        found = {one.gang: one.version for one in self._readable(bodies)}
+        # One that stands no more has been deleted by somebody: no pod may go for it.
+        written = {gang for gang, version in known.items() if version}
         strays = [
-            one.gang
-            for one in self._readable(bodies)
-            if known.get(one.gang) != one.version and not self._turns.holds(str(one.gang))
+            gang
+            for gang in sorted(found.keys() | written)
+            if known.get(gang) != found.get(gang) and not self._turns.holds(str(gang))
         ]
         await self.a_while([self.spawn(self._take_up(gang)) for gang in strays])
 
@@ -234,9 +249,15 @@ class RelocationStore:
             await self._again(gang)
 
     async def convert(self) -> None:
-        """Write those anew that are not in the configured format."""
-        written = self.records.formats.written
-        await self.put_all(one for one in self if differs(one.format, written))
+        """Write those anew that are not in the configured format, or of this term.
+
+        The API may have refused that at the takeover, and is asked later and later.
+        """
+        await self.put_all(one for one in self if self._is_to_be_written_anew(one))
+
+    def _is_to_be_written_anew(self, one: Relocation) -> bool:
+        is_old = differs(one.format, self.records.formats.written) or one.epoch != self.epoch
+        return is_old and bool(one.version) and self._retries.is_due(relocation_name(one.gang))
 
     def _readable(self, bodies: Iterable[Body]) -> list[Relocation]:
         """The relocations that make sense; sealed ones go to the ledger."""

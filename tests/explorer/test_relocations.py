@@ -94,7 +94,7 @@ def test_an_eviction_without_uid_meets_who_came_instead() -> None:
 
 
 async def _unwritten(self: RelocationStore, one: Relocation, *_: object) -> None:
-    self._open[one.gang] = replace(one, version="1")
+    self._open[one.gang] = replace(one, version="1", epoch=self.epoch)
 
 
 def test_an_eviction_before_its_record_is_noticed() -> None:
@@ -114,7 +114,7 @@ def test_seats_that_are_not_charged_go_to_others() -> None:
 
 
 async def _as_found(self: RelocationStore, found: Relocation) -> None:
-    self._open[found.gang] = found
+    self._open[found.gang] = replace(found, epoch=self.epoch)
 
 
 def test_records_that_are_not_written_anew_are_dropped_by_the_old_leader() -> None:

@@ -22,6 +22,7 @@ from tests.mutants.plugin_calls import PLUGIN_CALLS
 from tests.mutants.preferences import PREFERENCES
 from tests.mutants.proofs import PROOFS
 from tests.mutants.refused_evictions import REFUSED_EVICTIONS
+from tests.mutants.refused_relocations import REFUSED_RELOCATIONS
 from tests.mutants.served import SERVED
 from tests.mutants.silence import SILENCE
 from tests.mutants.stale import STALE
@@ -342,6 +343,7 @@ MUTANTS = (
     *SERVED,
     *SILENCE,
     *STALE,
+    *REFUSED_RELOCATIONS,
     *STARVATION,
     *STORAGE,
     *TOLD,

@@ -15,6 +15,32 @@ SEATS = "tests/k8s_bridge/relocation/test_closed_seats.py"
 
 HANGING = (
     Mutant(
+        "members that share a claim",
+        "pods of a Job select their own nodes for its data set in turn, for ten minutes",
+        "k8s_bridge/ledger/volumes/volume_provisioning.py",
+        "if node in nodes else volume",
+        "if not node else volume",
+        "tests/k8s_bridge/scheduling/test_volumes.py"
+        "::test_members_that_share_a_claim_select_one_node",
+    ),
+    Mutant(
+        "reads of a tenant's objects",
+        "the lead is lost, as a thousand claims of one namespace have all connections",
+        "k8s_bridge/election/gate.py",
+        "        if kind == LEASES or not target.namespace:\n",
+        "        if kind:\n",
+        "tests/k8s_bridge/election/test_gate.py::test_a_thousand_reads_of_one_namespace_leave_room",
+    ),
+    Mutant(
+        "webhooks are listed once",
+        "a hundred gangs that are tried at once have webhooks and policies listed for each",
+        "k8s_bridge/ledger/dry_run.py",
+        "        async with self._asking:\n",
+        "        if self._asking:\n",
+        "tests/k8s_bridge/ledger/test_dry_run.py"
+        "::test_who_looks_is_asked_once_for_all_that_are_tried",
+    ),
+    Mutant(
         "gangs that need no repair any more are counted no more",
         "an alert goes on for a gang whose node is back",
         "k8s_bridge/relocation/controller.py",
@@ -106,7 +132,7 @@ HANGING = (
         "no pod goes for what is not written",
         "a member is evicted of whose new place no other leader knows",
         "k8s_bridge/relocation/store.py",
-        "return self.holds(one) and bool(one.version) and not self._turns.holds(str(one.gang))",
+        "return self.holds(one) and is_mine and not self._turns.holds(str(one.gang))",
         "return self.holds(one)",
         f"{RELOCATIONS}::test_no_pod_goes_before_its_record_is_written",
     ),
@@ -127,13 +153,13 @@ HANGING = (
         f"{RELOCATIONS}::test_places_are_kept_while_the_record_is_on_its_way",
     ),
     Mutant(
-        "relocations that end beside the cycle",
-        "fresh pods wait for a minute, as the API does not delete the record of another gang",
+        "relocations that end beside the steps",
+        "no gang is repaired for a minute, as the API does not delete the record of another one",
         "k8s_bridge/relocation/executor.py",
         "        await self.store.a_while("
         "self._begun_to_end(one, why), EVICTION_PATIENCE_SECONDS)\n",
         "        for task in self._begun_to_end(one, why):\n            await task\n",
-        f"{RELOCATIONS}::test_a_record_that_is_not_deleted_makes_no_cycle_late",
+        f"{RELOCATIONS}::test_who_ends_a_relocation_does_not_wait_for_its_record",
     ),
     Mutant(
         "seats that are looked at beside each other",
@@ -150,14 +176,6 @@ HANGING = (
         "        await self.a_while([self.spawn(self._claim(one)) for one in found])\n",
         "        for one in found:\n            await self._claim(one)\n",
         f"{RELOCATIONS}::test_a_claim_that_hangs_keeps_nothing_from_being_scheduled",
-    ),
-    Mutant(
-        "evictions of what is not claimed",
-        "a member goes for a record that the leader before may still delete",
-        "k8s_bridge/relocation/store.py",
-        "bool(one.version) and not self._turns.holds(str(one.gang))",
-        "bool(one.version)",
-        f"{RELOCATIONS}::test_no_pod_goes_before_its_record_is_claimed",
     ),
     Mutant(
         "pages that are all gone",
@@ -231,14 +249,6 @@ HANGING = (
         "        finally:\n            self._seating.discard(gang)\n",
         "        finally:\n            pass\n",
         f"{KEPT}::test_places_kept_on_a_page_that_hangs_hold_up_nobody_else",
-    ),
-    Mutant(
-        "places of a gang that is being committed to them",
-        "a gang is committed twice to its places while their page is being written",
-        "k8s_bridge/scheduling/cycle.py",
-        " if placement.gang not in self._seating]",
-        "]",
-        f"{KEPT}::test_a_gang_that_is_being_seated_is_committed_once",
     ),
     Mutant(
         "other places for a gang that is being seated",
@@ -363,17 +373,17 @@ HANGING = (
     Mutant(
         "nodes of a page that hangs",
         "gang after gang is sent to a leaf whose page hangs, though nodes are free elsewhere",
-        "k8s_bridge/scheduling/cycle.py",
-        "hold_back(self.hung_pages.charge(charged), rules)",
-        "hold_back(charged, rules)",
+        "k8s_bridge/leader.py",
+        "self.ledger.sealed.nodes | self._hung.nodes()",
+        "self.ledger.sealed.nodes",
         f"{RECORDS}::test_nodes_of_a_page_that_hangs_take_no_new_gang",
     ),
     Mutant(
         "pages of a wide gang that waits for its gang lease",
         "no gang starts on the pages of a wide gang until the API answers about its lease",
         "k8s_bridge/scheduling/holds/hung_pages.py",
-        "        return sorted(page for page in pages if self.ledger.writing.holds(page))\n",
-        "        return sorted(pages)\n",
+        "filter(self.ledger.writing.holds, pages)",
+        "pages",
         f"{RECORDS}::test_pages_of_a_wide_gang_whose_lease_hangs_take_others",
     ),
 )

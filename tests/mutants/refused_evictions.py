@@ -128,7 +128,7 @@ REFUSED_EVICTIONS = (
         "evictions end with their relocation",
         "a pod that waits for its slot is evicted for a gang that is gone",
         "k8s_bridge/relocation/executor.py",
-        "                if self.store.may_evict(one):\n",
+        "                if self._is_wanted(one):\n",
         "                if True:\n",
         f"{REFUSED}::test_evictions_that_wait_for_their_slot_end_with_their_relocation",
     ),

@@ -27,8 +27,11 @@ from fourleaf.k8s_bridge.cluster.slim import ListPage, event_of, page_of
 PAGE_OBJECTS = 2500
 """Objects in one page of a list."""
 
-CONNECTIONS = 64 + 32 + 32
-"""Connections at once: 64 writes, 32 of records, and as many watches as there are kinds."""
+CONNECTIONS = 64 + 32 + 32 + 64
+"""Connections at once: 64 writes, 32 of records, 32 reads, and as many watches as there are kinds.
+
+What is left is for lists and for the renewal of the lead.
+"""
 
 PODS_WATCHED = f"{PROTOBUF};stream=watch, {JSON}"
 """How pods are watched: most of what a scheduler reads, and a third shorter than as JSON."""

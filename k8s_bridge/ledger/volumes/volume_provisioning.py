@@ -7,7 +7,7 @@ an annotation, which the provisioner takes off where it cannot make the volume t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -161,14 +161,17 @@ class VolumeProvisioner:
         pod = member.pod
         return bool(self.volumes.unprovisioned(pod) or self.volumes.provisioned(pod))
 
-    async def provision(self, member: Member, stands: Stands) -> None:
+    async def provision(self, member: Member, stands: Stands, nodes: Container[str] = ()) -> None:
         """Wait until every claim of `member` has a volume that its node can reach.
+
+        A claim for which one of `nodes` is selected, those of the whole gang, is left so: members
+        that share a claim would else select their own in turn, for as long as they wait.
 
         Raises `Impossible` where a volume cannot be made or reached there, and `Revoked` where the
         commit of the member no longer `stands`.
         """
         claims = self.volumes.unprovisioned(member.pod)
-        await together(self._await(claim, member, stands) for claim in claims)
+        await together(self._await(claim, member, stands, nodes) for claim in claims)
         # One that came before this was asked for may have come for another node.
         for volume in self.volumes.provisioned(member.pod):
             self._is_reached(volume, member)
@@ -191,13 +194,17 @@ class VolumeProvisioner:
                 # The next commit of the pod selects anew, whatever stands there.
                 self._log.info("node_still_selected", claim=str(claim), why=str(error))
 
-    async def _await(self, claim: Target, member: Member, stands: Stands) -> None:
+    async def _await(
+        self, claim: Target, member: Member, stands: Stands, nodes: Container[str]
+    ) -> None:
         try:
-            await self._provision(claim, member, stands)
+            await self._provision(claim, member, stands, nodes)
         finally:
             self.watcher.over(member, claim)
 
-    async def _provision(self, claim: Target, member: Member, stands: Stands) -> None:
+    async def _provision(
+        self, claim: Target, member: Member, stands: Stands, nodes: Container[str]
+    ) -> None:
         began, limit = self.clock.monotonic(), PROVISION_LIMIT_SECONDS
         volume = AwaitedVolume(claim, "", member.node, self.clock.wall())
         source: VolumeSource | None = None
@@ -223,7 +230,8 @@ class VolumeProvisioner:
                     volume = replace(volume, provisioner=provisioner)
                     uid = str(body["metadata"].get("uid", ""))
                     limit = self.patience.limit(source, uid)
-                if await self._is_provisioned(claim, body, member, stands, asked):
+                volume = _as_selected(volume, body, nodes)
+                if await self._is_provisioned(claim, body, member, stands, asked, volume.node):
                     self.patience.made(source, uid)
                     return
                 asked = True
@@ -248,19 +256,25 @@ class VolumeProvisioner:
         return Impossible(f"{title} could not be told {volume.node} in {limit:.0f} s: {last}")
 
     async def _is_provisioned(
-        self, claim: Target, body: Body, member: Member, stands: Stands, asked: bool
+        self,
+        claim: Target,
+        body: Body,
+        member: Member,
+        stands: Stands,
+        asked: bool,
+        node: str,
     ) -> bool:
         """Whether the claim has its volume; where it does not wait for the node, now it does."""
         if _has_volume(body):
             # A node that was selected before may have it, where it took long to be made.
             return self._is_reached(body["spec"]["volumeName"], member)
-        if _selected(body) != member.node:
+        if _selected(body) != node:
             if asked and not _selected(body):
-                what = f"no volume for PersistentVolumeClaim {claim} can be made for {member.node}"
+                what = f"no volume for PersistentVolumeClaim {claim} can be made for {node}"
                 raise Impossible(what)
             if not await stands():
                 raise Revoked("its commit no longer stands")
-            await self._select(claim, body, member.node)
+            await self._select(claim, body, node)
         return False
 
     async def _select(self, claim: Target, body: Body, node: str | None) -> None:
@@ -268,6 +282,12 @@ class VolumeProvisioner:
         target = replace(claim, version=str(body["metadata"]["resourceVersion"]))
         patch: Body = {"metadata": {"annotations": {SELECTED_NODE: node}}}
         await self.cluster.patch(VOLUME_CLAIMS, target, patch)
+
+
+def _as_selected(volume: AwaitedVolume, claim: Body, nodes: Container[str]) -> AwaitedVolume:
+    """`volume`, for the one of `nodes` that is selected for the claim already, where one is."""
+    node = _selected(claim)
+    return replace(volume, node=node) if node in nodes else volume
 
 
 def _has_volume(claim: Body) -> bool:

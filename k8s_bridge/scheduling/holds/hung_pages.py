@@ -38,8 +38,8 @@ class HungPages:
         }
         # A wide gang may wait for its gang lease, or for another page.
         for name in filter(self.ledger.writing.holds, pages):
-            page = self.ledger.page(name)
-            self._hung[name] = page.version if page else "", now
+            listed = self.ledger.page(name)
+            self._hung[name] = listed.version if listed else "", now
         self._hung = {name: one for name, one in self._hung.items() if self._is_hung(name, now)}
         found = map(self.ledger.page, self._hung)
         return frozenset(node for page in found if page is not None for node in page.nodes)

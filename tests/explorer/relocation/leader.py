@@ -160,6 +160,7 @@ class TermLeader(Leader):
             self._wake()
             self._notice()
             self.seen, self.asked = self._sight(), False
+            await self.store.convert()
             await self.relocating.step()
             if self.view.changed.is_set():
                 self.view.changed.clear()
@@ -177,6 +178,10 @@ class TermLeader(Leader):
             if self._strays():
                 await self.store.sweep()
             await self._look()
+
+    def _put_off(self) -> list[str]:
+        refused = self.store._retries._refused if hasattr(self, "store") else {}
+        return [*super()._put_off(), *(n for n, one in refused.items() if one.due > self.clock.now)]
 
     def _notice(self) -> None:
         """What a watch would tell: some pod has changed."""
@@ -206,6 +211,7 @@ class TermLeader(Leader):
             one._last,
             one._seated,
             sorted(one._stuck),
+            sorted(one.executor._doomed),
             sorted(self.cycle._assumed.items()),
             self.view.changed.is_set(),
             bool(self.api_backoff._refused),

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES, NODES, PODS
-from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Target
+from fourleaf.k8s_bridge.ledger import record_store
 from fourleaf.k8s_bridge.ledger.epoch import Fenced
-from fourleaf.k8s_bridge.ledger.formats.codec import page_body, read_page
+from fourleaf.k8s_bridge.ledger.formats.codec import gang_body, page_body, read_page
 from fourleaf.k8s_bridge.ledger.names import FENCE, PAGES, page_name
 from fourleaf.k8s_bridge.ledger.reconciler import ROLLBACK_WAIT_LIMIT_SECONDS
+from fourleaf.k8s_bridge.ledger.records import GangLease, Phase
 from fourleaf.k8s_bridge.ledger.rollback import EVICTION_RETRY_SECONDS
+from fourleaf.k8s_bridge.ledger.sealed import BadRecord
 from tests.k8s_bridge.ledger.harness import (
     SYSTEM,
     TEAM,
@@ -172,6 +177,27 @@ async def test_a_budget_is_asked_again_and_not_stormed(world: World) -> None:
     world.clock.now += ROLLBACK_WAIT_LIMIT_SECONDS
     await leader.rest()
     world.check([gang])
+
+
+async def test_a_gang_whose_record_could_not_say_that_it_goes_back_is_not_begun(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names of a tenant's choice may fit the limit in one phase alone: nothing is written then."""
+
+    def body(lease: GangLease, *rest: Any) -> Body:
+        if lease.phase is Phase.ROLLING_BACK:
+            raise BadRecord("it would hold 256,001 bytes")
+        return gang_body(lease, *rest)
+
+    monkeypatch.setattr(record_store, "gang_body", body)
+    leader = await Leader(world, "a").take_over()
+    outcome = await leader.commit(await world.gang("g", on(0, 1)))
+    await leader.rest()
+    assert [one.why for one in outcome.rejected] == [
+        "its gang lease was not written: it would hold 256,001 bytes"
+    ]
+    assert world.gang_leases() == []
+    world.check()
 
 
 async def test_a_budget_that_never_allows_is_asked_twice_a_minute(world: World) -> None:

@@ -57,6 +57,26 @@ async def test_policies_look_too() -> None:
     assert await admission_covers_bindings(cluster)
 
 
+async def test_who_looks_is_asked_once_for_all_that_are_tried() -> None:
+    """A hundred gangs at the same time: webhooks are listed once."""
+    clock, listed = VirtualClock(), list[str]()
+
+    class Counting:
+        async def before(self, request: ApiRequest) -> None:
+            """Take a while."""
+            listed.append(request.kind.plural)
+            await clock.sleep(1)
+
+        async def after(self, request: ApiRequest, answer: Any) -> None:
+            """Answers pass."""
+
+    dry_run = DryRun(MemoryCluster(clock=clock).client("a", Counting()), clock, auto=True)
+    tried = [asyncio.ensure_future(dry_run.refusal(())) for _ in range(100)]
+    await clock.advance(10)
+    assert [one.result() for one in tried] == [""] * 100
+    assert listed.count(VALIDATING_WEBHOOKS.plural) == 1
+
+
 async def test_who_looks_is_followed() -> None:
     """A policy that comes later is known a minute after at the latest; `never` never asks."""
     clock = VirtualClock()

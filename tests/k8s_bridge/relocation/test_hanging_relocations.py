@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -127,6 +128,25 @@ async def test_a_record_that_is_not_deleted_makes_no_cycle_late() -> None:
     waits = [await wait_of(bench, f"fresh-{number}") for number in range(80)]
     assert hanging.count >= 1
     assert max(waits) <= 2
+    await bench.stop()
+
+
+async def test_who_ends_a_relocation_does_not_wait_for_its_record() -> None:
+    """The place of a gang is wanted no longer, and the API is silent about the Lease: 2 s are."""
+    bench = Bench(1, 1)
+    await bench.config("{backfill: {afterSeconds: 5}}")
+    scheduler = await bench.start(answers=Hanging(bench, "delete", "relocation-big"))
+    await bench.submit("full", 3)
+    await bench.submit("big", 4)
+    await bench.clock.advance(20)
+    assert scheduler._term is not None
+    assert scheduler._term.parts is not None
+    relocating = scheduler._term.parts.relocation
+    assert relocating is not None
+    (one,) = relocating.store
+    ending = asyncio.ensure_future(relocating.executor.end(one, "it is wanted no longer"))
+    await bench.clock.advance(2)
+    assert ending.done()
     await bench.stop()
 
 

@@ -85,6 +85,28 @@ async def test_members_start_once_their_volumes_are_made(bench: StorageBench) ->
     assert dict(bench.provisioner.selected) == {f"data-{pod}": places[pod] for pod in places}
 
 
+async def test_members_that_share_a_claim_select_one_node(bench: StorageBench) -> None:
+    """The data set of a training Job, whose volume takes 60 s: one node is selected, once.
+
+    Then both start, each on its node.
+    """
+    bench.provisioner._seconds = 60
+    spec = {"storageClassName": "fast", "accessModes": ["ReadWriteMany"]}
+    await bench.cluster.create(VOLUME_CLAIMS, TEAM, {"metadata": {"name": "data"}, "spec": spec})
+    members = gang("g", 2)
+    for body in members:
+        body["spec"]["volumes"] = [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]
+    await submit(bench.cluster, TEAM, members)
+    await bench.clock.advance(3)
+    first = await bench.claim("data")
+    await bench.clock.advance(50)
+    later = await bench.claim("data")
+    assert later["metadata"]["annotations"][SELECTED_NODE]
+    assert later["metadata"]["resourceVersion"] == first["metadata"]["resourceVersion"]
+    await bench.clock.advance(30)
+    assert len(await bench.places()) == 2
+
+
 async def test_a_volume_that_cannot_be_made_sends_the_gang_elsewhere(bench: StorageBench) -> None:
     """One node has no room for volumes: no member starts beside it, none is evicted."""
     bench.provisioner.full = {"n-0-0-1"}
