@@ -67,7 +67,7 @@ class Live:
     config in force, which `config` tells the source of. `home` is the scheduler's namespace.
     `led`: a scheduler has renewed the leader's Lease there just now, `leaderless`: none has, which
     may be unknown too; `silent`: nodes whose kubelets are silent, with the seconds; all three so
-    far as that was asked for.
+    far as that was asked for. `idle` are Jobs without pods, which are no gangs.
     """
 
     objects: tuple[Body, ...]
@@ -78,6 +78,7 @@ class Live:
     led: bool = False
     leaderless: bool = False
     silent: Mapping[str, float] = field(default_factory=dict)
+    idle: tuple[Body, ...] = ()
 
     def reading(
         self, given: Sequence[Source] = (), config: SchedulerConfig | None = None
@@ -186,8 +187,18 @@ async def _read(
         advice = "Check that the context is the one you mean."
         raise bad_input(reach.name, "the cluster has no node", advice, about="Node")
     objects = tuple(without_idle_owners(CLUSTER, found))
+    kept = set(map(id, objects))
+    idle = tuple(one for one in found if id(one) not in kept and one["kind"] == "Job")
     return Live(
-        objects, time.time(), tuple(leases), in_force, home, led is not None, leaderless, silent
+        objects,
+        time.time(),
+        tuple(leases),
+        in_force,
+        home,
+        led is not None,
+        leaderless,
+        silent,
+        idle,
     )
 
 

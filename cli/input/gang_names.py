@@ -9,10 +9,13 @@ from fourleaf.cli.input.not_a_gang import Said, not_a_gang, nothing_heard
 from fourleaf.cli.input.pasted_names import gangs_of, kind_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fourleaf.cli.input.not_a_gang import Heard
     from fourleaf.model.gang import GangKey
     from fourleaf.model.problems import BadInput
     from fourleaf.model.readers import InputReading
+    from fourleaf.model.readers.objects.manifest import Body
 
 NEAR_NAMES = 3
 _NO_NAME = (
@@ -27,10 +30,12 @@ def find_gang(
     namespace: str | None,
     where: str,
     heard: Heard = nothing_heard,
+    idle: Sequence[Body] = (),
 ) -> GangKey:
     """The gang of `where` that `text` names, or to which the object belongs that it names.
 
-    `heard` says why an object has no pods. Raises `BadInput` where none or several do.
+    `heard` says why an object has no pods, as Jobs that are `idle` have none. Raises `BadInput`
+    where none or several do.
     """
     snapshot = reading.snapshot
     first, _, name = text.rpartition("/")
@@ -43,9 +48,9 @@ def find_gang(
         found = gangs_of(reading, namespace or "", kind_of(first), name)
     if len(found) == 1:
         return found[0]
-    there = None if found else not_a_gang(reading, space, name, heard=heard)
+    there = None if found else not_a_gang(reading, space, name, heard=heard, idle=idle)
     if there is None and first and not found:
-        there = not_a_gang(reading, namespace or "", name, kind_of(first), heard)
+        there = not_a_gang(reading, namespace or "", name, kind_of(first), heard, idle)
     raise _not_one(text, [str(key) for key in found], sorted(map(str, known)), where, there)
 
 

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fourleaf.model.readers import InputReading
+    from fourleaf.model.readers.objects.manifest import Body
 
     Heard = Callable[[str, str], str]
     """Says of an object, by namespace and UID, why its controller made no pods; "" if unknown."""
@@ -29,22 +30,30 @@ def not_a_gang(
     name: str,
     kind: str = "",
     heard: Heard = nothing_heard,
+    idle: Sequence[Body] = (),
 ) -> Said | None:
     """What `reading` has of `name` in `namespace` ("" for any), None where it has nothing.
 
-    `kind` in small letters, "" for any.
+    `kind` in small letters, "" for any. Jobs that are `idle` have no pods, and are not read.
     """
     pods = [
         body
         for (space, pod), body in reading.pods.items()
         if namespace in ("", space) and _is_of(pod, body, kind, name)
     ]
-    if pods:
-        return _of_pods(pods, reading.snapshot.config.spec.scheduler_names)
-    for (space, job), body in reading.jobs.items():
+    said = _of_pods(pods, reading.snapshot.config.spec.scheduler_names) if pods else None
+    if said is not None and not said[0].startswith(_ENDED):
+        return said
+    # Of pods that have ended, their Job knows whether others come.
+    jobs = dict(reading.jobs) | {_key(body): body for body in idle}
+    for (space, job), body in jobs.items():
         if job == name and namespace in ("", space) and kind in ("", "job"):
             return _of_job(space, job, body, heard)
-    return None
+    return said
+
+
+def _key(body: Body) -> tuple[str, str]:
+    return body["metadata"].get("namespace", ""), body["metadata"]["name"]
 
 
 def _is_of(pod: str, body: dict[str, Any], kind: str, name: str) -> bool:
@@ -71,10 +80,11 @@ def _of_pods(pods: Sequence[dict[str, Any]], ours: Sequence[str]) -> Said | None
     phases = [(pod.get("status") or {}).get("phase", "") for pod in pods]
     if all(phase in ENDED for phase in phases):
         ended = " and ".join(f"{phases.count(one)} {one}" for one in ENDED if one in phases)
-        return f"is no gang that runs or waits: its pods have ended, {ended}", _LOGS
+        return f"{_ENDED}, {ended}", _LOGS
     return None
 
 
+_ENDED = "is no gang that runs or waits: its pods have ended"
 _LOGS = "`kubectl logs` and `kubectl describe` of its pods say how."
 
 

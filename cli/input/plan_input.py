@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.plan import Plan
     from fourleaf.model.readers import InputReading, Source
+    from fourleaf.model.readers.objects.manifest import Body
     from fourleaf.model.snapshot import Snapshot
     from fourleaf.solver.process.client import SolverClient
 
@@ -102,6 +103,11 @@ class GatheredInput:
     def silent(self) -> Mapping[str, float]:
         """Nodes whose kubelets are silent, with the seconds, so far as that was asked for."""
         return {} if self.live is None else self.live.silent
+
+    @property
+    def idle(self) -> Sequence[Body]:
+        """Jobs of the cluster without pods."""
+        return () if self.live is None else self.live.idle
 
     def reading(self, config: SchedulerConfig | None = None) -> InputReading:
         """What it says, under its own config or under `config`. Raises `BadInput`."""

@@ -100,7 +100,7 @@ def why(
             reading = gathered.reading()
             live = gathered.live is not None
             heard = partial(why_no_pods, given.reach) if live else nothing_heard
-            key = find_gang(reading, gang, namespace, given.where, heard)
+            key = find_gang(reading, gang, namespace, given.where, heard, gathered.idle)
             wrong = (one for one in reading.problems if one.is_error and str(key) in one.object)
             print_problems(wrong)
             snapshot = reading.snapshot

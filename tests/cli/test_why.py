@@ -9,12 +9,12 @@ import pytest
 from fourleaf.cli.answers import RunningMember
 from fourleaf.cli.cluster.failed_creates import newest_failed_create
 from fourleaf.cli.cluster.not_repaired import why_it_stays
-from fourleaf.cli.cluster.read_cluster import ClusterAccess
+from fourleaf.cli.cluster.read_cluster import ClusterAccess, read_live
 from fourleaf.cli.input.gang_names import find_gang
 from fourleaf.cli.render.glyphs import UNICODE
 from fourleaf.cli.render.why import why_lines
 from fourleaf.cli.verbs.why import document_of, explained, said_of
-from fourleaf.k8s_bridge.cluster.kinds import EVENTS, NAMESPACES
+from fourleaf.k8s_bridge.cluster.kinds import EVENTS, JOBS, NAMESPACES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.reporting.events.relocations import what_is_stranded
@@ -297,3 +297,26 @@ async def test_why_a_gang_stays_with_lost_members() -> None:
         "  short of GPUs",
         "  `fourleaf drain n1` plans its places anew",
     ]
+
+
+@pytest.mark.parametrize("has_failed_pod", [False, True])
+async def test_a_job_of_a_live_cluster_without_pods(has_failed_pod: bool) -> None:
+    """It backs off after a failure, of which the pod is gone or has ended: others come."""
+    cluster = MemoryCluster()
+    await cluster.create(NAMESPACES, "", {"metadata": {"name": "ml"}})
+    await cluster.create(NODES, "", node())
+    body = job("train")
+    made = await cluster.create(JOBS, "ml", body)
+    await cluster.patch(JOBS, Target("ml", "train"), {"status": {"failed": 1}}, "status")
+    if has_failed_pod:
+        ended = owned(pod("train-x", phase="Failed"), "Job", "train")
+        ended["metadata"]["ownerReferences"][0]["uid"] = made["metadata"]["uid"]
+        await cluster.create(PODS, "ml", ended)
+        await cluster.patch(
+            PODS, Target("ml", "train-x"), {"status": {"phase": "Failed"}}, "status"
+        )
+    live = await read_live(cluster, ClusterAccess(scheduler_namespace="kube-system"))
+    with pytest.raises(BadInput) as caught:
+        find_gang(live.reading(), "job/train", None, "the cluster", idle=live.idle)
+    (problem,) = caught.value.problems
+    assert "1 pods of Job ml/train have failed, and it waits for a while" in problem.message
