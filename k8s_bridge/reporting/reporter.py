@@ -41,7 +41,7 @@ from fourleaf.k8s_bridge.reporting.events.relocations import (
 )
 from fourleaf.k8s_bridge.reporting.events.scheduler_asked import as_scheduler_asked
 from fourleaf.k8s_bridge.reporting.events.unreadable_records import what_is_sealed
-from fourleaf.k8s_bridge.reporting.events.waiting_gangs import what_members_are_told
+from fourleaf.k8s_bridge.reporting.events.waiting_gangs import Makers, what_members_are_told
 from fourleaf.k8s_bridge.reporting.fabric_usage import fabric_usage
 from fourleaf.k8s_bridge.reporting.first_seen import FirstSeen
 from fourleaf.k8s_bridge.reporting.guard import guarded
@@ -208,11 +208,12 @@ class Reporter:
     @guarded
     def awaits_volume(self, commit: Commit, why: Reason) -> None:
         """A gang that holds its nodes does not start for want of a volume."""
-        known = self._scheduler.cache.objects.get(PODS, {})
+        objects = self._scheduler.cache.objects
+        known = objects.get(PODS, {})
         pods = [known.get((one.pod.namespace, one.pod.name)) for one in commit.members]
         there = [pod for pod in pods if pod is not None]
-        now = self._scheduler.clock.wall()
-        self._record(what_gang_awaits(commit.gang, there, reason_text(why), now))
+        now, makers = self._scheduler.clock.wall(), Makers(objects)
+        self._record(what_gang_awaits(commit.gang, there, makers, reason_text(why), now))
 
     @guarded
     def plugins_said(self, commit: Commit, said: str) -> None:

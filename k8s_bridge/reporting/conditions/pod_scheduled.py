@@ -144,15 +144,18 @@ class _Teller:
         return self._texts[of]
 
 
-def what_gang_awaits(gang: GangKey, pods: Sequence[Body], text: str, now: float) -> list[Outgoing]:
-    """An event and patches that say `text` of a gang that is being bound.
+def what_gang_awaits(
+    gang: GangKey, pods: Sequence[Body], makers: Makers, text: str, now: float
+) -> list[Outgoing]:
+    """Events and patches that say `text` of a gang that is being bound, and on what made it.
 
     The next cycle that finds it waiting says what holds then.
     """
     free = list(_free_pods(pods))
     patches: list[Outgoing] = [*_patches(free, text, now)]
     said = ReportedReason(ReasonKind.VOLUMES_AWAITED, text, now, now)
-    return [*patches, *(waits_event(Regarding.of(PODS, pod), gang, said) for pod in free[:1])]
+    told = [Regarding.of(PODS, pod) for pod in free[:1]] + makers.of(free)
+    return [*patches, *(waits_event(one, gang, said) for one in told)]
 
 
 def _standing(
