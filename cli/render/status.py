@@ -109,10 +109,14 @@ def server_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
 
 def _away(nodes: Mapping[str, Any]) -> str:
     """How many nodes are lost, or about to be."""
-    lost, silent = nodes["notReady"], nodes["away"] - nodes["notReady"]
-    said = [f"{lost:,} not ready, where no pod starts"] if lost else []
-    said += [f"{silent:,} ready as the API has it, but without heartbeats"] if silent else []
-    return f"{'; '.join(said)}; see `kubectl get nodes`"
+    lost, silent = nodes["notReady"], nodes["silent"]
+    said = [f"{lost:,} not ready, where no pod starts: see `kubectl get nodes`"] if lost else []
+    if silent:
+        # The API server has them for ready still, so its list does not tell which they are.
+        said.append(
+            f"{len(silent):,} ready as the API has it, without heartbeats: {listed(silent)}"
+        )
+    return "; ".join(said)
 
 
 def _nameless(nodes: Mapping[str, Any]) -> str:

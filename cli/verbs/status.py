@@ -181,6 +181,9 @@ def document_of(live: Live, leader: Document) -> Document:
             "withoutGpus": sum(name not in known for name in every),
             "notReady": sum(not node.ready for node in nodes),
             "away": sum(not node.ready or node.name in live.silent for node in nodes),
+            "silent": sorted(
+                node.name for node in nodes if node.ready and node.name in live.silent
+            ),
             "mostAway": most_away(snapshot.fabric, live.silent) is not None,
         },
         "gpus": {

@@ -134,6 +134,7 @@ def test_status_counts_what_was_set_up(stage: Stage, run: Run) -> None:
         "withoutGpus": 0,
         "notReady": 0,
         "away": 0,
+        "silent": [],
         "mostAway": False,
     }
     assert told["gangs"] == {

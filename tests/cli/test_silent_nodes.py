@@ -130,7 +130,9 @@ def test_two_of_four_are_not_most(monkeypatch: pytest.MonkeyPatch, run: Run) -> 
     nodes = json.loads(run("status", "-o", "json").stdout)["nodes"]
     assert (nodes["away"], nodes["notReady"], nodes["mostAway"]) == (2, 0, False)
     told = " ".join(run("status").stdout.split())
-    assert "2 ready as the API has it, but without heartbeats; see `kubectl get nodes`" in told
+    named = " and ".join(nodes["silent"])
+    assert len(nodes["silent"]) == 2
+    assert f"2 ready as the API has it, without heartbeats: {named}" in told
 
 
 def test_how_many_nodes_are_lost(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
@@ -140,7 +142,7 @@ def test_how_many_nodes_are_lost(monkeypatch: pytest.MonkeyPatch, run: Run) -> N
     asyncio.run(made.patch(NODES, Target("", "n-0-1-1"), down, "status"))
     reached(monkeypatch, made)
     told = " ".join(run("status").stdout.split())
-    assert "1 not ready, where no pod starts; 1 ready as the API has it, but without" in told
+    assert "1 not ready, where no pod starts: see `kubectl get nodes`; 1 ready as the" in told
     reached(monkeypatch, asyncio.run(cluster(silent=0)))
     told = run("status").stdout
     assert "not ready" not in told
