@@ -117,7 +117,7 @@ class Executor:
                 continue
             found = progress(one, view)
             if found.over:
-                # Before it is written, nobody has been asked to go.
+                # Before it is written, no pod has been asked to go.
                 if found.why == VICTIMS_STAY and one.version:
                     self._remember(one, view)
                 begun += self._begun_to_end(one, found.why)

@@ -235,7 +235,7 @@ class RelocationStore:
         bodies = await self.records.list(RELOCATIONS)
         self.ledger.sealed.keep(RELOCATION, (body["metadata"]["name"] for body in bodies))
         found = {one.gang: one.version for one in self._readable(bodies)}
-        # One that stands no more has been deleted by somebody: no pod may go for it.
+        # One that stands no more was deleted by another: no pod may go for it.
         written = {gang for gang, version in known.items() if version}
         strays = [
             gang
