@@ -15,6 +15,22 @@ SEATS = "tests/k8s_bridge/relocation/test_closed_seats.py"
 
 HANGING = (
     Mutant(
+        "gangs without their gang lease",
+        "a gang that was not begun holds its nodes on pages",
+        "k8s_bridge/ledger/commit.py",
+        "await self._add_entries(name, _sound(ready))",
+        "await self._add_entries(name, ready)",
+        "tests/k8s_bridge/ledger/test_commit.py::test_a_gang_whose_lease_is_refused_has_no_entry",
+    ),
+    Mutant(
+        "rollbacks that are not written",
+        "people are told that a gang goes back, which it may not do yet",
+        "k8s_bridge/ledger/reconciler.py",
+        "            self._put_off(name, EVICTION_RETRY_SECONDS)\n            return\n",
+        "            self._put_off(name, EVICTION_RETRY_SECONDS)\n",
+        "tests/k8s_bridge/ledger/test_commit.py::test_a_rollback_is_told_once_it_is_written",
+    ),
+    Mutant(
         "members that share a claim",
         "pods of a Job select their own nodes for its data set in turn, for ten minutes",
         "k8s_bridge/ledger/volumes/volume_provisioning.py",

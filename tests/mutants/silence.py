@@ -26,6 +26,22 @@ SILENCE = (
         f"{SPREADS}::test_a_cut_that_spreads_over_all_kills_none",
     ),
     Mutant(
+        "a silence that spreads: hosts that answer",
+        "a node without power is dead late, as kubelets of others are restarted",
+        MONITOR,
+        " and name not in self._probes.answering\n",
+        "\n",
+        f"{SPREADS}::test_kubelets_that_are_restarted_hold_up_no_death",
+    ),
+    Mutant(
+        "a silence that spreads: nodes that are taken out",
+        "a node without power is dead late, as a rack is switched off on purpose",
+        MONITOR,
+        "[name for name, one in signs.items() if one.there and not one.out_of_service]",
+        "[name for name, one in signs.items() if one.there]",
+        f"{SPREADS}::test_nodes_that_are_taken_out_hold_up_no_death",
+    ),
+    Mutant(
         "a silence that spreads: not for ever",
         "nodes that flap keep those that are dead from being found so",
         SPREADING,

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from fourleaf.k8s_bridge.cluster.errors import Refused
 from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Target
 from fourleaf.k8s_bridge.ledger import record_store
@@ -13,7 +14,7 @@ from fourleaf.k8s_bridge.ledger.epoch import Fenced
 from fourleaf.k8s_bridge.ledger.formats.codec import gang_body, page_body, read_page
 from fourleaf.k8s_bridge.ledger.names import FENCE, PAGES, page_name
 from fourleaf.k8s_bridge.ledger.reconciler import ROLLBACK_WAIT_LIMIT_SECONDS
-from fourleaf.k8s_bridge.ledger.records import GangLease, Phase
+from fourleaf.k8s_bridge.ledger.records import GangLease, Page, Phase
 from fourleaf.k8s_bridge.ledger.rollback import EVICTION_RETRY_SECONDS
 from fourleaf.k8s_bridge.ledger.sealed import BadRecord
 from tests.k8s_bridge.ledger.harness import (
@@ -198,6 +199,53 @@ async def test_a_gang_whose_record_could_not_say_that_it_goes_back_is_not_begun(
     ]
     assert world.gang_leases() == []
     world.check()
+
+
+async def test_a_gang_whose_lease_is_refused_has_no_entry(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two gangs on one page, the wide one has no gang lease: the page lists the other alone."""
+    leader = await Leader(world, "a").take_over()
+    narrow = await world.gang("narrow", on(0)[:2])
+    wide = await world.gang("wide", [*on(0)[2:], *on(1)[:2]])
+
+    async def refused(_: GangLease) -> GangLease:
+        raise Refused("a policy denies it", 403, "Forbidden")
+
+    monkeypatch.setattr(leader.committer.records, "write_lease", refused)
+    outcome = await leader.commit(narrow, wide)
+    assert [str(one.gang) for one in outcome.rejected] == ["ml/wide"]
+    listed = {str(entry.gang) for page in world.pages() for entry in page.entries}
+    assert listed == {"ml/narrow"}
+    await leader.rest()
+    world.check([narrow])
+
+
+async def test_a_rollback_is_told_once_it_is_written(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page may not be written for a minute after a node died: until then no one is told."""
+    leader = await Leader(world, "a").take_over()
+    gang = await world.gang("g", on(0))
+    await leader.decide(gang)
+    world.true_pods.dead_nodes.add(gang.members[0].node)
+    write, is_refused = leader.keeping.records.write_page, True
+
+    async def refused(page: Page) -> Page:
+        if is_refused:
+            raise Refused("a policy denies it", 403, "Forbidden")
+        return await write(page)
+
+    monkeypatch.setattr(leader.keeping.records, "write_page", refused)
+    for _ in range(20):
+        await leader.keeping.run_once()
+        await leader.bindings()
+    assert leader.rolled == []
+    is_refused = False
+    world.clock.now += 2 * ROLLBACK_WAIT_LIMIT_SECONDS
+    await leader.rest()
+    assert len(leader.rolled) == 1
+    world.check([gang])
 
 
 async def test_a_budget_that_never_allows_is_asked_twice_a_minute(world: World) -> None:

@@ -13,7 +13,11 @@ from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import node
 from fourleaf.k8s_bridge.ledger.state_lease import StateLease
 from fourleaf.k8s_bridge.node_health.heartbeats import Heartbeats
-from fourleaf.k8s_bridge.node_health.monitor import FAILURES_LEASE, NodeMonitor
+from fourleaf.k8s_bridge.node_health.monitor import (
+    FAILURES_LEASE,
+    OUT_OF_SERVICE,
+    NodeMonitor,
+)
 from fourleaf.k8s_bridge.node_health.probe import KubeletAddress
 from fourleaf.k8s_bridge.node_health.spreading_silence import SpreadingSilence
 from tests.twins.virtual_clock import VirtualClock
@@ -46,15 +50,20 @@ class Room:
             asyncio.ensure_future,
         )
         self.cut: set[str] = set()
+        self.answering: set[str] = set()
+        self.out_of_service: set[str] = set()
 
     async def answers(self, door: KubeletAddress) -> bool:
-        """Whether a host is not cut off."""
-        return door.host not in self.cut
+        """Whether a host is not cut off, or answers though its kubelet does not."""
+        return door.host not in self.cut or door.host in self.answering
 
     async def deaths(self, cut: Mapping[str, int], seconds: int) -> dict[str, int]:
         """When which node is found dead, where these are cut off at these seconds."""
         for name in NAMES:
-            await self.cluster.create(NODES, "", node(name, f"leaf-{name}", "s"))
+            body = node(name, f"leaf-{name}", "s")
+            if name in self.out_of_service:
+                body["spec"] = {"taints": [{"key": OUT_OF_SERVICE, "effect": "NoExecute"}]}
+            await self.cluster.create(NODES, "", body)
         self.cache.take_all(NODES, await self.cluster.list(NODES))
         self._beat(range(RENEW_SECONDS))
         found: dict[str, int] = {}
@@ -91,6 +100,24 @@ async def test_a_quarter_that_is_cut_off_at_once_is_dead_in_time() -> None:
     assert found.keys() == cut.keys()
     assert min(found.values()) == 13
     assert max(found.values()) == 20
+
+
+async def test_kubelets_that_are_restarted_hold_up_no_death() -> None:
+    """Ten of forty are, and are late from second 2 to 11; their hosts answer.
+
+    Another node is without power from second 0 on: heard at -10, it is silent for 21 s at 11.
+    """
+    room = Room()
+    room.answering = set(NAMES[:10])
+    assert await room.deaths(dict.fromkeys([*NAMES[:10], NAMES[20]], 0), 60) == {NAMES[20]: 11}
+
+
+async def test_nodes_that_are_taken_out_hold_up_no_death() -> None:
+    """Ten of forty are tainted as out of service and switched off: the other one is dead at 11."""
+    room = Room()
+    room.out_of_service = set(NAMES[:10])
+    found = await room.deaths(dict.fromkeys([*NAMES[:10], NAMES[20]], 0), 60)
+    assert found[NAMES[20]] == 11
 
 
 def test_how_many_spread() -> None:
