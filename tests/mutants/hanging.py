@@ -398,8 +398,8 @@ HANGING = (
         "pages of a wide gang that waits for its gang lease",
         "no gang starts on the pages of a wide gang until the API answers about its lease",
         "k8s_bridge/scheduling/holds/hung_pages.py",
-        "filter(self.ledger.writing.holds, pages)",
-        "pages",
+        "if name is not None and self.ledger.writing.holds(name)}",
+        "if name is not None}",
         f"{RECORDS}::test_pages_of_a_wide_gang_whose_lease_hangs_take_others",
     ),
 )

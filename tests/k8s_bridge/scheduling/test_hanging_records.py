@@ -98,7 +98,7 @@ async def test_nodes_of_a_page_that_hangs_take_no_new_gang(bench: Bench) -> None
     first = pod("first", 8)
     first["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "n-0-0-0"}
     await submit(bench.cluster, TEAM, [first])
-    await bench.clock.advance(3)
+    await bench.clock.advance(7)
     await submit(bench.cluster, TEAM, [pod(f"p{number}", 8) for number in range(15)])
     await bench.clock.advance(10)
 
@@ -134,7 +134,7 @@ class HangingLeases:
 async def test_pages_of_a_wide_gang_whose_lease_hangs_take_others(bench: Bench) -> None:
     """Two leaves of 4 nodes, 6 of them for a wide gang whose lease hangs: two pods have the rest.
 
-    They come 5 s later, when it has waited for long, and start within 5 s.
+    They come 8 s later, when it has waited for long, and start within 5 s.
     """
     bench.fabric = nodes(1, 2, 4)
     await bench.start(answers=HangingLeases())
@@ -142,7 +142,7 @@ async def test_pages_of_a_wide_gang_whose_lease_hangs_take_others(bench: Bench) 
     for body in wide:
         body["metadata"]["annotations"]["topology.scheduler/topology-policy"] = "Preferred"
     await submit(bench.cluster, TEAM, wide)
-    await bench.clock.advance(5)
+    await bench.clock.advance(8)
     await submit(bench.cluster, TEAM, [pod("a", 8), pod("b", 8)])
     await bench.clock.advance(5)
     pods = (await bench.cluster.list(PODS, TEAM)).items

@@ -94,15 +94,17 @@ async def test_a_gang_that_is_being_seated_is_planned_nowhere_else(bench: Bench)
     hangs.name, hangs.on = page_name(f"leaf-0-{leaf}", 0), True
     first, second = ("a", "b") if await bench.leaves("a") == [leaf] else ("b", "a")
     await bench.end(first)
-    await bench.clock.advance(10)
+    await bench.clock.advance(2)
     assert undecided(scheduler) == ["big"]
     labels = {"batch.kubernetes.io/job-name": "foreign"}
     foreign = pod("foreign", 8, "default-scheduler", labels=labels)
     foreign["spec"]["nodeName"] = nodes[0]
     await submit(bench.cluster, TEAM, [foreign])
     await bench.end(second)
-    await bench.clock.advance(10)
+    await bench.clock.advance(2)
     assert undecided(scheduler) == ["big"]
+    assert await bench.places("big") == {}
+    await bench.clock.advance(10)
     assert await bench.places("big") == {}
 
 
