@@ -133,6 +133,8 @@ class Leader:
         again = Backoff(clock, first=self.pace.settle, most=self.pace.idle)
         while True:
             await self._something_to_do()
+            # A page may have been answered about just now.
+            self._seal()
             cache.changed.clear()
             report = await cycle.run()
             if report.again:

@@ -11,9 +11,6 @@ HUNG_PAGE_SECONDS = 5.0
 """Seconds for which one write of a page lasts until all else is planned elsewhere: many pages that
 are written at once take some by themselves."""
 
-HUNG_REMEMBERED_SECONDS = 30.0
-"""Seconds after a write that hung was given up until the page is tried again, at most."""
-
 
 @dataclass(slots=True, eq=False)
 class HungPages:
@@ -23,8 +20,6 @@ class HungPages:
     clock: Clock
     _held: dict[str, tuple[str, float]] = field(default_factory=dict)
     """Page that a commit waits for -> its version, and since when it is being written so."""
-    _hung: dict[str, tuple[str, float]] = field(default_factory=dict)
-    """Page -> its version, which another one follows once it is written, and when it last hung."""
 
     def nodes(self) -> frozenset[str]:
         """The nodes of these pages now; to be asked for again and again."""
@@ -37,15 +32,8 @@ class HungPages:
         # A wide gang may wait for its gang lease, or for another page.
         held = {name for name in awaited if name is not None and self.ledger.writing.holds(name)}
         self._held = {name: self._as_held(name, now) for name in held}
-        for name, (version, since) in self._held.items():
-            if now - since >= HUNG_PAGE_SECONDS:
-                self._hung[name] = version, now
-        self._hung = {
-            name: (version, at)
-            for name, (version, at) in self._hung.items()
-            if self._version(name) == version and now - at < HUNG_REMEMBERED_SECONDS
-        }
-        found = map(self.ledger.page, self._hung)
+        late = (name for name, (_, at) in self._held.items() if now - at >= HUNG_PAGE_SECONDS)
+        found = map(self.ledger.page, late)
         return frozenset(node for page in found if page is not None for node in page.nodes)
 
     def _as_held(self, name: str, now: float) -> tuple[str, float]:

@@ -73,7 +73,9 @@ class Asked:
     def rolled_back(self) -> None:
         """It has not told what would come."""
 
-    async def refusal(self, members: Sequence[Member], ask: bool = False) -> str:
+    async def refusal(
+        self, members: Sequence[Member], ask: bool = False, unsaid: object = None
+    ) -> str:
         """Nothing is refused."""
         self.asked += 1
         return ""
