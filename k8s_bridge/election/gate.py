@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Cluster, Listing, Target, WatchEvent
-from fourleaf.k8s_bridge.election.write_turns import WriteTurns
+from fourleaf.k8s_bridge.election.request_turns import RequestTurns
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
 
@@ -60,9 +60,9 @@ class GatedCluster:
     def __init__(self, cluster: Cluster, gate: Gate, at_once: int = CONCURRENT_WRITES) -> None:
         self._cluster = cluster
         self._gate = gate
-        self._turns = WriteTurns(at_once)
+        self._turns = RequestTurns(at_once)
         self._record_turns = asyncio.Semaphore(CONCURRENT_RECORD_WRITES)
-        self._reads = WriteTurns(CONCURRENT_READS)
+        self._reads = RequestTurns(CONCURRENT_READS)
 
     async def list(
         self,

@@ -60,7 +60,7 @@ def test_no_schedule_breaks_a_promise(story: Story, bounds: Bounds, least: int) 
     "story", [REPAIR, DOUBTED, ALONE, PREEMPTION, RESERVATION], ids=lambda story: story.name
 )
 def test_no_leader_that_waits_for_no_answer_breaks_a_promise(story: Story) -> None:
-    """Requests about relocations go on beside all else: nobody goes without a record, or twice."""
+    """Requests about relocations go on beside all else: no pod goes without a record, or twice."""
     explored = explore_story(replace(story, is_hurried=True, whole=()), IN_TURN)
     assert explored.result.breach is None, explored.result.breach
     assert explored.result.complete

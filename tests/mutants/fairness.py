@@ -656,19 +656,19 @@ FAIRNESS = (
     Mutant(
         "turns: a namespace has no more of them than it leaves free",
         "a webhook that lets the requests of one namespace hang stops the writes of all",
-        "k8s_bridge/election/write_turns.py",
+        "k8s_bridge/election/request_turns.py",
         "return self._free - self._for_first >= taken if taken else self._free > 0",
         "return self._free > 0",
-        "tests/k8s_bridge/election/test_write_turns.py"
+        "tests/k8s_bridge/election/test_request_turns.py"
         "::test_a_namespace_that_hangs_leaves_turns_to_others",
     ),
     Mutant(
         "turns: a quarter is for namespaces that have none",
         "a webhook that lets the requests of seven namespaces hang stops the writes of all others",
-        "k8s_bridge/election/write_turns.py",
+        "k8s_bridge/election/request_turns.py",
         "        self._for_first = at_once // 4\n",
         "        self._for_first = 0\n",
-        "tests/k8s_bridge/election/test_write_turns.py"
+        "tests/k8s_bridge/election/test_request_turns.py"
         "::test_many_namespaces_that_hang_leave_turns_to_others",
     ),
     Mutant(
@@ -677,16 +677,16 @@ FAIRNESS = (
         "k8s_bridge/election/gate.py",
         "return self._record_turns if kind == LEASES else self._turns.turn(namespace)",
         "return self._turns.turn(namespace)",
-        "tests/k8s_bridge/election/test_write_turns.py"
+        "tests/k8s_bridge/election/test_request_turns.py"
         "::test_records_do_not_wait_for_the_writes_of_tenants",
     ),
     Mutant(
         "turns: the next is for who has fewest",
         "a namespace with a long line of writes has each turn that comes free",
-        "k8s_bridge/election/write_turns.py",
+        "k8s_bridge/election/request_turns.py",
         "            if not taken:\n                return namespace\n",
         "            return namespace\n",
-        "tests/k8s_bridge/election/test_write_turns.py::test_the_next_turn_is_for_who_has_fewest",
+        "tests/k8s_bridge/election/test_request_turns.py::test_the_next_turn_is_for_who_has_fewest",
     ),
     Mutant(
         "rollbacks go on beside all else",

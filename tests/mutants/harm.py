@@ -38,12 +38,12 @@ HARM = (
     Mutant(
         "turns of writes: to the end of the line",
         "writes of one namespace are sent one after the other while those of others wait",
-        "k8s_bridge/election/write_turns.py",
+        "k8s_bridge/election/request_turns.py",
         "            waiting = self._waiting.pop(following)\n",
         "            waiting = self._waiting[following]\n"
         "            if len(waiting) == 1:\n"
         "                del self._waiting[following]\n",
-        "tests/k8s_bridge/election/test_write_turns.py::test_who_had_a_turn_waits_behind_the_others",
+        "tests/k8s_bridge/election/test_request_turns.py::test_who_had_a_turn_waits_behind_the_others",
     ),
     Mutant(
         "what outlasts a leader is asked for again",

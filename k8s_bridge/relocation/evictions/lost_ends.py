@@ -15,7 +15,7 @@ from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
-from fourleaf.k8s_bridge.election.write_turns import WriteTurns
+from fourleaf.k8s_bridge.election.request_turns import RequestTurns
 from fourleaf.k8s_bridge.relocation.evictions.forbidden import is_forbidden
 from fourleaf.k8s_bridge.relocation.observer import LostPod
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
@@ -53,7 +53,7 @@ class LostEnds:
     cluster: Cluster
     cache: ClusterCache
     clock: Clock
-    turns: WriteTurns
+    turns: RequestTurns
     on_kept: Callable[[LostPod, str], None]
     _endings: dict[str, _Ending] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.election.write_turns import WriteTurns
+from fourleaf.k8s_bridge.election.request_turns import RequestTurns
 from fourleaf.k8s_bridge.ledger.binding_trials import (
     TRIAL_PATIENCE_SECONDS,
     TRIAL_VALID_SECONDS,
@@ -77,7 +77,7 @@ class EvictionTrials:
     clock: Clock
     observer: RelocationObserver
     spawn: Spawn
-    turns: WriteTurns = field(default_factory=lambda: WriteTurns(EVICTIONS_AT_ONCE))
+    turns: RequestTurns = field(default_factory=lambda: RequestTurns(EVICTIONS_AT_ONCE))
     _trials: dict[str, _EvictionTrial] = field(default_factory=dict)
     _refused: dict[str, _Remembered] = field(default_factory=dict)
     _unending: dict[str, float] = field(default_factory=dict)

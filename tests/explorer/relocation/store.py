@@ -31,8 +31,8 @@ class JudgingStore(CountingStore):
     `excused` once something has happened for which a place may be lost to others.
 
     A relocation counts for nothing where it is created by somebody after whom another has taken
-    over every page: whoever leads has not seen it. With `is_hurried`, leaders wait for no answer:
-    one whose write is not answered yet keeps its places only for as long as they want it.
+    over every page: the one that leads has not seen it. With `is_hurried`, leaders wait for no
+    answer: one whose write is not answered yet keeps its places only for as long as they want it.
     """
 
     def __init__(self, clock: Clock, is_hurried: bool = False) -> None:

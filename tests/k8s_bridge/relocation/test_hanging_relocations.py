@@ -165,7 +165,7 @@ async def test_a_seat_about_which_the_api_is_silent_keeps_no_other_gang_waiting(
 
 
 async def another_leads(bench: Bench, hanging: Callable[[Bench], Hanging]) -> Hanging:
-    """Leader a has written that g moves, and nobody was told so when b took over."""
+    """Leader a has written that g moves, and no pod was told so when b took over."""
     slow = Hanging(bench, "get", PAGE)
     await bench.start("a", answers=slow)
     await bench.submit("g", 1)

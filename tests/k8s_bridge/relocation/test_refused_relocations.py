@@ -1,4 +1,4 @@
-"""Relocations whose records the API refuses or loses: nobody is evicted in vain, and no storm."""
+"""Relocations whose records the API refuses or loses: no pod is evicted in vain, and no storm."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Refusing:
 
 @pytest.mark.parametrize("is_lost", [False, True])
 async def test_a_relocation_that_is_to_end_evicts_nobody(is_lost: bool) -> None:
-    """Another leader ends a preemption that nobody was told of; the first delete comes to nothing.
+    """Another leader ends a preemption before a victim was told; the first delete fails.
 
     A leaf has become free meanwhile: the gang starts there, and the lower one runs on.
     """
@@ -126,7 +126,7 @@ async def test_no_pod_goes_for_a_record_that_may_not_be_claimed() -> None:
 
 
 async def test_no_pod_goes_for_a_record_that_was_deleted() -> None:
-    """Somebody deletes the Lease: within a sweep's 30 s nothing is kept any more.
+    """A person deletes the Lease: within a sweep's 30 s nothing is kept any more.
 
     g is drained all the same, with another record.
     """

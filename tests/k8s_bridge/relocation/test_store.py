@@ -111,7 +111,7 @@ async def test_a_page_made_behind_a_successors_back_says_nothing_of_it(world: Wo
 
 
 async def test_pages_that_are_all_gone_say_nothing(world: World) -> None:
-    """Whoever has deleted them may lead."""
+    """The one that has deleted them may lead."""
     old = await world.store(1)
     for page in old.ledger.pages:
         await world.cluster.delete(LEASES, Target(SYSTEM, page_name(page.leaf, page.part)))

@@ -89,7 +89,7 @@ async def test_it_is_read_again_and_not_written_over() -> None:
 
 
 async def test_it_forbids_for_a_bounded_time() -> None:
-    """A Lease that nobody may read counts for nothing in the end, and is written anew."""
+    """A Lease that no leader may read counts for nothing in the end, and is written anew."""
     clock = VirtualClock()
     cluster = MemoryCluster(clock=clock)
     await StateLease(cluster, "kube-system", EVICTIONS_LEASE, clock).save([(1.0, EVIL, 3)])

@@ -1,4 +1,4 @@
-"""Write turns: so many writes at a time, shared among namespaces: none waits for another's.
+"""Request turns: so many requests at a time, shared among namespaces: none waits for another's.
 
 A webhook may let every request about the objects of one namespace hang.
 """
@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 
-class WriteTurns:
+class RequestTurns:
     """`at_once` turns, which namespaces share.
 
     One may have as many as it leaves free, and a quarter is for those that have none: else seven
@@ -27,7 +27,7 @@ class WriteTurns:
 
     @asynccontextmanager
     async def turn(self, namespace: str) -> AsyncIterator[None]:
-        """Hold a turn for a write in `namespace`, once there is one."""
+        """Hold a turn for a request in `namespace`, once there is one."""
         await self._take(namespace)
         try:
             yield

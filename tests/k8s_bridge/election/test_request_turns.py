@@ -11,7 +11,7 @@ from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.election.gate import Gate, GatedCluster
-from fourleaf.k8s_bridge.election.write_turns import WriteTurns
+from fourleaf.k8s_bridge.election.request_turns import RequestTurns
 from tests.twins.virtual_clock import VirtualClock
 
 
@@ -19,7 +19,7 @@ class Writers:
     """Writers that hold their turn until they are told to go, by namespace."""
 
     def __init__(self, at_once: int) -> None:
-        self.turns = WriteTurns(at_once)
+        self.turns = RequestTurns(at_once)
         self.writing: list[str] = []
         self._ends: dict[str, asyncio.Event] = {}
 
@@ -114,7 +114,7 @@ async def test_who_had_a_turn_waits_behind_the_others() -> None:
 
 async def test_who_gives_up_takes_no_turn() -> None:
     """One gives up while it waits, another in the very moment of its turn: a third one writes."""
-    turns = WriteTurns(1)
+    turns = RequestTurns(1)
 
     async def write() -> None:
         async with turns.turn("a"):
