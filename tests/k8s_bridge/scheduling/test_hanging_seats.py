@@ -69,10 +69,24 @@ async def test_places_kept_on_a_page_that_hangs_hold_up_nobody_else(bench: Bench
 
 
 async def test_a_gang_that_is_being_seated_is_committed_once(bench: Bench) -> None:
-    """Its devices have no numbers, so nothing but its commit says that they are given away."""
+    """Its page hangs for less than 5 s, so its places are kept, and pods come that have cycles run.
+
+    Its devices have no numbers, so nothing but its commit says that they are given away.
+    """
     await bench.config("{devices: {mode: count}}")
-    scheduler, _ = await hung_repair(bench)
-    assert undecided(scheduler) == ["g"]
+    hangs = Hangs(page_name("leaf-0-1", 0), "update")
+    scheduler = await bench.start(answers=hangs)
+    await bench.submit("g", 4)
+    await bench.clock.advance(30)
+    hangs.on = True
+    bench.lose("n-0-0-0")
+    while not hangs.count:
+        await bench.clock.advance(0.25)
+    for number in range(8):
+        other = pod(f"other-{number}", 0, labels={"batch.kubernetes.io/job-name": "other"})
+        await submit(bench.cluster, TEAM, [other])
+        await bench.clock.advance(0.5)
+        assert undecided(scheduler).count("g") == 1
 
 
 async def test_a_gang_that_is_being_seated_is_planned_nowhere_else(bench: Bench) -> None:
