@@ -164,6 +164,8 @@ class Cycle:
         self._assume_on_their_way()
         if self.reservations is not None:
             await self.reservations.repair_first()
+            # That may take a while, in which some were bound and others were taken back.
+            self._assume_on_their_way()
         reading = self.cache.reading()
         watch.lap("observe")
         # 2 Hold back what may not be planned now, and 3 solve the rest.

@@ -327,9 +327,11 @@ class LiveReader:
     def _read_gangs(self, due: Set[Identity], now: float) -> bool:
         """Read these gangs, of which something changed; whether other pods run now."""
         situation, drafted = self._situation(now), self._standing.drafted
-        before = [draft for one in due for draft in drafted.get(one, ())]
-        changed = self._standing.keep({one: self._read(one, situation) for one in due})
-        self._waiting.replace(before, [draft for one in due for draft in drafted.get(one, ())])
+        in_order = sorted(due)
+        before = [draft for one in in_order for draft in drafted.get(one, ())]
+        changed = self._standing.keep({one: self._read(one, situation) for one in in_order})
+        now_drafted = [draft for one in in_order for draft in drafted.get(one, ())]
+        self._waiting.replace(before, now_drafted)
         return changed
 
     def _situation(self, now: float) -> Situation:
