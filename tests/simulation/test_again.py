@@ -10,7 +10,7 @@ import pytest
 
 from tests.simulation.run import run
 
-SEEDS = (3, 12)
+SEEDS = (3, 12, 250)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
