@@ -64,6 +64,7 @@ class WhyAnswer:
     `told` in place of a plan: what the scheduler has said. `stays`: why it cannot repair the gang,
     which has lost members, as it has said. `failing`: by which rules a node that is silent is dead,
     and what follows, where a scheduler leads; `leaderless`: none does, so nothing starts.
+    `not_created`: what keeps its missing pods from being created, as their maker has said.
     """
 
     key: GangKey
@@ -78,3 +79,4 @@ class WhyAnswer:
     stays: ConditionReason | None = None
     failing: Failing | None = None
     leaderless: bool = False
+    not_created: str = ""

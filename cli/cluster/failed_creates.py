@@ -1,4 +1,4 @@
-"""Why an object has no pods, as its controller has said in events: a quota, admission, a policy."""
+"""Why pods of an object are missing, as its controller has said in events: a quota, a policy."""
 
 from __future__ import annotations
 

@@ -22,6 +22,7 @@ from fourleaf.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from fourleaf.cli.answers import Failing, RunningMember, WhyAnswer
+    from fourleaf.model.plan import Waiting
     from fourleaf.model.reasons.pod_condition import ConditionReason
 
 
@@ -81,15 +82,22 @@ def why_lines(
         if answer.status:
             yield indented(Text("plan: ").append(proven(answer.status, answer.gap)))
     elif answer.waiting:
-        head, *lines = waiting_lines([answer.waiting])
-        yield head
-        yield indented(Text(facts, style="dim"))
-        yield from lines
+        yield from _waits(answer, answer.waiting, facts)
     elif answer.told and answer.told.kind:
         yield _head(answer, answer.told.kind.value, "yellow")
         yield indented(Text(facts, style="dim"))
         yield from _said(answer.told)
         yield indented(Text("as the scheduler says; --plan plans anew", style="dim"))
+
+
+def _waits(answer: WhyAnswer, waiting: Waiting, facts: str) -> Iterator[RenderableType]:
+    """What a plan says of a gang that waits, and what made its pods of those that are missing."""
+    head, *lines = waiting_lines([waiting])
+    yield head
+    yield indented(Text(facts, style="dim"))
+    yield from lines
+    if answer.not_created:
+        yield indented(Text(f"not created: {answer.not_created}", style="yellow"))
 
 
 def _said(told: ConditionReason) -> Iterator[RenderableType]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache, partial
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
 
 Seen = tuple[WhyAnswer, "Snapshot"]
 NONE_SILENT: Mapping[str, float] = {}
+MAKERS_ASKED_LIMIT = 4
+"""Of how many makers of a gang's pods events are read: each is one list of the namespace's."""
 SILENT = "its node sends no heartbeats"
 """What is said of a node that the API still has for ready."""
 
@@ -115,6 +118,7 @@ def why(
                 failing = failing_of(reading, key, gathered.silent) if gathered.led else None
                 stays = _stays(given.reach, reading, answer)
                 answer = replace(answer, stays=stays, failing=failing)
+            answer = replace(answer, not_created=why_not_created(reading, answer, heard))
             return replace(answer, leaderless=gathered.leaderless), snapshot
 
         view = WatchedAnswer(look, lambda seen: _tell(*seen, output), _code, lambda seen: seen[0])
@@ -150,6 +154,28 @@ def _code(seen: Seen) -> int:
     idle = answer.placement is not None and answer.leaderless
     waits = answer.waiting or answer.told or answer.stays
     return EXIT_PENDING if waits or idle else EXIT_OK
+
+
+def why_not_created(
+    reading: InputReading, answer: WhyAnswer, heard: Callable[[str, str], str]
+) -> str:
+    """What keeps its missing pods from being created, as what made the others has said."""
+    from fourleaf.model.reasons.kinds import ReasonKind
+
+    gang = answer.gang
+    if gang is None or gang.hold is None or gang.hold.kind is not ReasonKind.MEMBERS_MISSING:
+        return ""
+    space = gang.key.namespace
+    names = (pod for role in gang.roles for pod in role.pods)
+    bodies = (reading.pods.get((space, name), {}).get("metadata", {}) for name in names)
+    makers = dict.fromkeys(
+        one["uid"]
+        for body in bodies
+        for one in body.get("ownerReferences") or ()
+        if one.get("controller") and one.get("uid")
+    )
+    said = (heard(space, uid) for uid in islice(makers, MAKERS_ASKED_LIMIT))
+    return next(filter(None, said), "")
 
 
 def _stays(
@@ -313,4 +339,6 @@ def document_of(answer: WhyAnswer) -> Document:
         document["leaderless"] = True
     if answer.waiting:
         document["why"] = waiting_document(answer.waiting)
+    if answer.not_created:
+        document["notCreated"] = answer.not_created
     return document

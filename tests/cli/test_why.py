@@ -13,14 +13,14 @@ from fourleaf.cli.cluster.read_cluster import ClusterAccess, read_live
 from fourleaf.cli.input.gang_names import find_gang
 from fourleaf.cli.render.glyphs import UNICODE
 from fourleaf.cli.render.why import why_lines
-from fourleaf.cli.verbs.why import document_of, explained, said_of
+from fourleaf.cli.verbs.why import document_of, explained, said_of, why_not_created
 from fourleaf.k8s_bridge.cluster.kinds import EVENTS, JOBS, NAMESPACES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.reporting.events.relocations import what_is_stranded
 from fourleaf.k8s_bridge.reporting.recorder.event_series import event_body
 from fourleaf.model.gang import GangKey
-from fourleaf.model.plan import Plan
+from fourleaf.model.plan import Plan, Waiting
 from fourleaf.model.problems import BadInput
 from fourleaf.model.readers import InputReading, read
 from fourleaf.model.reasons.kinds import ReasonKind
@@ -208,6 +208,26 @@ async def test_a_job_whose_pods_a_quota_forbids() -> None:
     (problem,) = caught.value.problems
     assert f"Job ml/train could not make its pods: {OVER}" in problem.message
     assert problem.advice.startswith("Raise the ResourceQuota")
+
+
+def test_a_job_of_which_a_quota_allows_a_part() -> None:
+    """Its one pod waits for three that its Job may not create: what that says, and where."""
+    made = owned(pod("train-0"), "Job", "train")
+    made["metadata"]["ownerReferences"][0] |= {"uid": "u", "controller": True}
+    body = job("train", parallelism=4, completions=4, completionMode="Indexed")
+    body["metadata"]["uid"] = "u"
+    found = read([source(node(), body, made)], strict=False, expand=False)
+    key = GangKey("ml", "train")
+    hold = found.snapshot.gangs_by_key[key].hold
+    assert hold is not None
+    waiting = Waiting(key, hold.reason)
+    answer = replace(explained(found, key, None), waiting=waiting)
+    said = why_not_created(found, answer, lambda *of: OVER if of == ("ml", "u") else "")
+    answer = replace(answer, not_created=said)
+    shown = text(why_lines(answer, found.snapshot, 0, UNICODE))
+    assert "unblock: See in the events of Job train what keeps it from creating the 3" in shown
+    assert f"not created: {OVER}" in " ".join(shown.split())
+    assert document_of(answer)["notCreated"] == OVER
 
 
 def waits(*texts: str) -> InputReading:

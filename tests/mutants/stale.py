@@ -12,9 +12,8 @@ STALE = (
         "gangs that are back while lost ones are seen to",
         "members that were taken back are planned beside one that only seems to stay",
         "k8s_bridge/scheduling/cycle.py",
-        "            # That may take a while, in which some were bound and others were taken back.\n"
-        "            self._assume_on_their_way()\n",
-        "",
+        "were taken back.\n            self._assume_on_their_way()\n",
+        "were taken back.\n",
         "tests/k8s_bridge/scheduling/test_rollbacks.py"
         "::test_one_that_is_back_while_lost_gangs_are_seen_to_is_planned_as_a_whole",
     ),

@@ -77,7 +77,7 @@ def hold_of(
         if pod.owners.missing is not None:
             return _without_owner(pod.namespace, pod.owners.missing, pod.owners.replaced)
     if present < minimum:
-        return _missing(present, minimum, len(bound), ending)
+        return _missing(present, minimum, len(bound), ending, _maker(waiting))
     gated = [pod for pod in waiting if pod.gated]
     if gated:
         what = "is suspended" if gated[0].suspended else "has scheduling gates"
@@ -96,11 +96,25 @@ def _by_class(pod: Pod) -> str:
     return next((f"spec.containers[*].resources[{name}]" for name in names), "")
 
 
-def _missing(present: int, minimum: int, bound: int, ending: Sequence[Pod]) -> Hold:
+def _maker(pods: Sequence[Pod]) -> OwnerRef | None:
+    """What makes these members: the nearest owner of all of them, else the last of the first."""
+    nearest = {pod.owners.refs[0].plain if pod.owners.refs else None for pod in pods}
+    if len(nearest) == 1:
+        return nearest.pop()
+    return pods[0].owners.refs[-1] if pods and pods[0].owners.refs else None
+
+
+def _missing(
+    present: int, minimum: int, bound: int, ending: Sequence[Pod], maker: OwnerRef | None
+) -> Hold:
     """Members are missing: perhaps until one has ended whose name the next one is to have."""
     missing = minimum - present
     what = f"{present} of {minimum} members exist"
-    advice = "Create the missing pod." if missing == 1 else f"Create the {missing} missing pods."
+    pods = "the missing pod" if missing == 1 else f"the {missing} missing pods"
+    advice = f"Create {pods}."
+    if maker is not None:
+        owner = f"{maker.kind} {maker.name}"
+        advice = f"See in the events of {owner} what keeps it from creating {pods}."
     if ending:
         has, they = ("has", "it ends") if len(ending) == 1 else ("have", "they end")
         pods = listed([f"{one.name} on {one.node}" for one in ending])
