@@ -71,6 +71,7 @@ class NodeMonitor:
     _fallen: frozenset[str] = frozenset()
     _general: GeneralSilence = field(default_factory=GeneralSilence)
     _spreading: SpreadingSilence = field(default_factory=SpreadingSilence)
+    _spread: bool = False
     _dead: tuple[dict[str, Judgement] | None, frozenset[str]] = (None, frozenset())
     """The judgements that were looked at last, and the nodes that are dead by them."""
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
@@ -208,7 +209,11 @@ class NodeMonitor:
         silent = frozenset(
             name for name in there if is_suspect(signs[name]) and name not in self._probes.answering
         )
-        return silent if self._spreading.spreads(silent, len(there), now) else frozenset()
+        before = self._spread
+        self._spread = self._spreading.spreads(silent, len(there), now)
+        if self._spread and not before:
+            self._log.warning("nodes_fall_silent", silent=len(silent), nodes=len(there))
+        return silent if self._spread else frozenset()
 
     def _remember(self, fresh: frozenset[str], fabric: Fabric) -> None:
         """Count the failures, a leaf once when the last of its nodes falls."""

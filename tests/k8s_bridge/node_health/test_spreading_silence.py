@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 
 import pytest
+from structlog.testing import capture_logs
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import NODES
@@ -86,7 +87,9 @@ class Room:
 async def test_a_cut_that_spreads_over_all_kills_none(seconds: int) -> None:
     """All but two of forty are cut off, evenly over so many seconds: none is dead after 100 s."""
     cut = {name: index * seconds // COUNT for index, name in enumerate(NAMES[:-2])}
-    assert await Room().deaths(cut, 100) == {}
+    with capture_logs() as logs:
+        assert await Room().deaths(cut, 100) == {}
+    assert sum(line["event"] == "nodes_fall_silent" for line in logs) == 1
 
 
 async def test_a_quarter_that_is_cut_off_at_once_is_dead_in_time() -> None:
