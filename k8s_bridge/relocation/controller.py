@@ -277,7 +277,7 @@ class RelocationController:
         )
 
     def _ended(self, one: Relocation, why: str) -> None:
-        self.preemption.ended(one, why)
+        self.preemption.ended(one, why, self._view().is_untold(one))
         self.reservation.ended(one, why)
 
     def _view(self) -> ClusterView:

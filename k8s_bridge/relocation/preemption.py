@@ -205,12 +205,18 @@ class PreemptionPlanner:
         later = replace(snapshot, running=tuple(running))
         return (await self.planner.preempt(later, gang.key)).placement is not None
 
-    def ended(self, one: Relocation, why: str) -> None:
-        """A relocation has ended; `why` it ended early, "" where it has served."""
+    def ended(self, one: Relocation, why: str, is_untold: bool) -> None:
+        """A relocation has ended; `why` it ended early, "" where it has served.
+
+        Where none of its pods has been told to go, its gang has had nothing to wait for.
+        """
         self.brief_stays.ended(one)
         self.caused.ended(one, self.clock.wall())
         if why in (VICTIMS_STAY, UNWRITTEN):
             self._tried.pop(one.gang, None)
+        elif why and is_untold and one.gang in self._tried:
+            again = self.clock.monotonic() + PREEMPTION_RETRY_SECONDS
+            self._tried[one.gang] = min(self._tried[one.gang], again)
 
     async def _begin(self, plan: PreemptionPlan, gang: Gang, view: ClusterView) -> str:
         """Write the relocation that `plan` asks for; why it is given up, "" where it is not."""

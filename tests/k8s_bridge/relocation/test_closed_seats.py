@@ -7,7 +7,45 @@ from typing import Any
 from fourleaf.k8s_bridge.cluster.errors import Throttled
 from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from fourleaf.k8s_bridge.cluster.protocol import Target
 from tests.k8s_bridge.relocation.bench import Bench
+
+
+class Cordon:
+    """The first seat that is looked at has just been cordoned, which no watch has said yet."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.closed = ""
+
+    async def before(self, request: ApiRequest) -> None:
+        """Cordon it."""
+        is_read = (request.verb, request.kind) == ("get", NODES) and request.target.name
+        if is_read and not self.closed and await self.bench.open_relocations():
+            self.closed = request.target.name
+            spec = {"spec": {"unschedulable": True}}
+            await self.bench.cluster.patch(NODES, Target("", self.closed), spec)
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Answers pass."""
+
+
+async def test_a_preemption_that_told_no_pod_to_go_is_made_again_soon(bench: Bench) -> None:
+    """Its first seat was cordoned before; others make room in seconds, not in five minutes."""
+    api = Cordon(bench)
+    bench.tasks.pop().cancel()
+    await bench.start("b", answers=api)
+    await bench.clock.advance(30)
+    await bench.classes(low=1, high=10)
+    for number in range(16):
+        await bench.submit(f"low-{number}", 1, priority="low")
+    await bench.submit("top", 1, priority="high")
+    await bench.clock.advance(30)
+    places = await bench.places("top")
+    assert api.closed
+    assert len(places) == 1
+    assert api.closed not in places.values()
+    assert len(await bench.events("Evicted")) == 1
 
 
 class NoEviction:
