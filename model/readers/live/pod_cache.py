@@ -243,7 +243,7 @@ class PodCache:
         """Find the gangs of all pods that changed, and mark those gangs."""
         self._take_put_off(now)
         owners = self.owners_in(ObjectView(self._bodies, Report()))
-        # In order: whoever reads the same objects once more is to find the same plan.
+        # In order, so that the same objects have the same plan.
         for at in sorted(self._stale):
             known = self._pods[at]
             known.pod = None
