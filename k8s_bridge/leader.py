@@ -105,8 +105,8 @@ class Leader:
 
     def _seal(self) -> None:
         """Leave alone what sealed records are about, and plan nothing on pages that hang."""
-        closed = self.ledger.sealed.nodes | self._hung.nodes()
-        self.wiring.cache.seal(closed, self.ledger.sealed_gangs)
+        sealed, hung = self.ledger.sealed.nodes, self._hung.nodes()
+        self.wiring.cache.seal(sealed | hung.every, self.ledger.sealed_gangs, hung.for_now - sealed)
 
     def _layout(self) -> list[Page]:
         return laid_out(self.wiring.cache.reading().snapshot.fabric, self.ledger)

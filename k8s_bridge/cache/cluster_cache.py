@@ -32,12 +32,13 @@ from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Waiting
 from fourleaf.model.readers.dra.published import Published
 from fourleaf.model.readers.live import LiveReader, LiveReading
+from fourleaf.model.readers.live.fabric_cache import used_like
 from fourleaf.model.readers.nodes.nodes import ready_status
 from fourleaf.model.readers.objects.manifest import Manifest
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.disruption_budgets import BUDGET, budget_limits, read_budget
 from fourleaf.model.running_gang import EvictionLimit, PodName, StandingGang
-from fourleaf.model.snapshot import DEFAULTS
+from fourleaf.model.snapshot import DEFAULTS, Snapshot
 
 OnPod: TypeAlias = Callable[[str], None]
 
@@ -68,6 +69,8 @@ class ClusterCache:
         self._withheld: frozenset[str] = frozenset()
         self._failures: Mapping[str, int] = {}
         self._sealed: tuple[frozenset[str], frozenset[GangKey]] = (frozenset(), frozenset())
+        self.hung_nodes: frozenset[str] = frozenset()
+        """Sealed nodes that are so until a page is written, which may be any moment."""
         self._listeners: list[OnPod] = []
         self._last_change = clock.monotonic()
 
@@ -214,15 +217,30 @@ class ClusterCache:
             self.nodes_changed.set()
             self._note(True)
 
-    def seal(self, nodes: frozenset[str], gangs: frozenset[GangKey]) -> None:
+    def seal(
+        self,
+        nodes: frozenset[str],
+        gangs: frozenset[GangKey],
+        hung: frozenset[str] = frozenset(),
+    ) -> None:
         """Let nothing new be planned on these nodes, and these gangs stand where they stand.
 
-        What was decided for these nodes goes on: they are as `usable` as they were.
+        What was decided for these nodes goes on: they are as `usable` as they were. `hung` are
+        those that are likely to be back soon.
         """
+        self.hung_nodes = hung
         if (nodes, gangs) != self._sealed:
             self._sealed = nodes, gangs
             self.judge(self._withheld, self._failures)
             self._note(True)
+
+    def once_written(self, snapshot: Snapshot) -> Snapshot:
+        """`snapshot` as it will be once the pages that hang are written: their nodes are open."""
+        nodes = snapshot.fabric.nodes
+        hung = [nodes[name] for name in sorted(self.hung_nodes) if name in nodes]
+        opened = [replace(node, ready=True) for node in hung if self.usable(node.name)]
+        fabric = used_like(snapshot.fabric, opened)
+        return snapshot if fabric is snapshot.fabric else replace(snapshot, fabric=fabric)
 
     def standing(self, dead: Container[str], everyone: bool = False) -> list[StandingGang]:
         """The gangs that run, as they would stand without the nodes `dead`.

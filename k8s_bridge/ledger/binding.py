@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -29,6 +29,8 @@ from fourleaf.k8s_bridge.ledger.pods import PodLister, PodSeen, pod_seen
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.ledger.volumes.awaited_volumes import Unwatched, VolumeWatcher
 from fourleaf.k8s_bridge.ledger.volumes.volume_provisioning import (
+    NO_CLAIMS,
+    NodesOfClaims,
     NoVolumes,
     VolumeLister,
     VolumePatience,
@@ -136,12 +138,16 @@ class Binder:
         """Whether there are volumes of `member` to be waited for, or to be looked at."""
         return self.provisioner.concerns(member)
 
+    def nodes_of_claims(self, members: Iterable[Member]) -> NodesOfClaims:
+        """Claim without a volume -> the nodes of the members of a commit that name it."""
+        return self.provisioner.nodes_of_claims(members)
+
     async def provision(
-        self, commit: str, member: Member, stands: Stands, nodes: Container[str] = ()
+        self, commit: str, member: Member, stands: Stands, nodes: NodesOfClaims = NO_CLAIMS
     ) -> BindingResult | None:
         """Wait until all volumes of `member` are there; an answer where it cannot be bound.
 
-        `nodes` are those of all members of the commit.
+        `nodes` are those of the claims of all members of the commit.
         """
         try:
             await self.provisioner.provision(member, stands, nodes)

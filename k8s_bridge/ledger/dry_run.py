@@ -21,10 +21,13 @@ from fourleaf.k8s_bridge.ledger.binding import binding
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.k8s_bridge.runtime.concurrency import together
+from fourleaf.k8s_bridge.runtime.concurrency import patiently, together
 
 ADMISSION_SECONDS = 60.0
 """Seconds for which it is known whether admission covers bindings."""
+
+ADMISSION_PATIENCE_SECONDS = 0.5
+"""Seconds for which gangs wait for a newer answer to that, once there is one."""
 
 DRY_RUN_ATTEMPTS = 8
 """A dry run that is not answered is sent again so often: ten seconds, if the API asks for none."""
@@ -63,7 +66,8 @@ class DryRun:
         self._clock = clock
         self._auto = auto
         self._known_until = 0.0
-        self._asking = asyncio.Lock()
+        self._looking: asyncio.Task[None] | None = None
+        self._looking_since = 0.0
         self.needed = needed
 
     def is_due(self, ask: bool = False) -> bool:
@@ -79,15 +83,35 @@ class DryRun:
         With `ask` it is asked unless dry runs are turned off. Raises `Unanswered`; `unsaid` hears
         long before that why there is no answer.
         """
-        # Once for all that are tried at the same time.
-        async with self._asking:
-            if self._auto and not self.needed and self._clock.monotonic() >= self._known_until:
-                self.needed = await admission_covers_bindings(self._cluster)
-                self._known_until = self._clock.monotonic() + ADMISSION_SECONDS
+        if self._auto and not self.needed and self._clock.monotonic() >= self._known_until:
+            await self._know()
         if not self.needed and not (ask and self._auto):
             return ""
         answers = await together(self._try_out(member, unsaid) for member in members)
         return next(filter(None, answers), "")
+
+    async def _know(self) -> None:
+        """Look up admission, once for all that are tried at the same time.
+
+        An answer that is there counts until the next one has come: a list that hangs would else
+        keep every gang of the cluster.
+        """
+        now = self._clock.monotonic()
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.ensure_future(self._look())
+            self._looking_since = now
+        if self._known_until:
+            left = self._looking_since + ADMISSION_PATIENCE_SECONDS - now
+            await patiently([self._looking], self._clock.sleep(max(0.0, left)))
+        else:
+            await asyncio.wait([self._looking])
+        if self._looking.done():
+            # Raises what has ended it.
+            self._looking.result()
+
+    async def _look(self) -> None:
+        self.needed = await admission_covers_bindings(self._cluster) or self.needed
+        self._known_until = self._clock.monotonic() + ADMISSION_SECONDS
 
     def rolled_back(self) -> None:
         """A commit was rolled back: what refused its members may refuse others."""

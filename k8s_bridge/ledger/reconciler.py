@@ -320,7 +320,11 @@ class Reconciler:
 
     async def _forward(self, commit: Commit, members: tuple[Member, ...]) -> None:
         waiting = [member for member in members if self.binder.uses_volumes(member)]
-        early = await together(self._provision(commit, member) for member in waiting)
+        nodes = self.binder.nodes_of_claims(commit.members) if waiting else {}
+        name, standing = commit.name, self._standing(commit)
+        early = await together(
+            self.binder.provision(name, member, standing, nodes) for member in waiting
+        )
         answers = [one for one in early if one is not None]
         if not answers:
             answers = await together(self._bind(commit, member) for member in members)
@@ -332,10 +336,6 @@ class Reconciler:
                 return
         if all(answer.result is Bound.BOUND for answer in answers):
             self.observer.all_bound(commit, members)
-
-    async def _provision(self, commit: Commit, member: Member) -> BindingResult | None:
-        nodes = frozenset(one.node for one in commit.members)
-        return await self.binder.provision(commit.name, member, self._standing(commit), nodes)
 
     def _standing(self, commit: Commit) -> Stands:
         return partial(stands, self.records, self.ledger, self.epoch, commit.name)

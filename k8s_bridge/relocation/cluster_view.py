@@ -158,7 +158,15 @@ class ClusterView:
     def is_closed(self, name: str) -> bool:
         """Whether a node takes no new pods: cordoned, or not known for sure."""
         node = self.reading.snapshot.fabric.nodes.get(name)
-        return node is not None and not node.schedulable
+        if node is None:
+            return False
+        if node.cordoned or node.held_back or not self.cache.usable(name):
+            return True
+        return not node.schedulable and not self.is_hung(name)
+
+    def is_hung(self, name: str) -> bool:
+        """Whether a node takes no new pods until a page is written, which may be any moment."""
+        return name in self.cache.hung_nodes
 
     def suits(self, gang: Gang, pod: str, name: str) -> bool:
         """Whether a waiting member of `gang` may use a node, for its labels, taints and pods."""

@@ -94,7 +94,8 @@ class RelocationController:
     _stuck: frozenset[GangKey] = frozenset()
     _unsettled_since: float | None = None
     _last_died: float = float("-inf")
-    _repairing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _planning: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _sweep: asyncio.Task[None] | None = None
 
     def __post_init__(self) -> None:
         shared = (self.cache, self.store, self.planner, self.clock)
@@ -139,9 +140,11 @@ class RelocationController:
         swept = self.clock.monotonic()
         await self.executor.end_untold()
         while True:
-            if self.clock.monotonic() - swept >= SWEEP_SECONDS:
+            is_over = self._sweep is None or self._sweep.done()
+            if is_over and self.clock.monotonic() - swept >= SWEEP_SECONDS:
                 swept = self.clock.monotonic()
-                await self.store.sweep()
+                # Beside the steps: the API may be long in listing.
+                self._sweep = self.spawn(self.store.sweep())
             await self.store.convert()
             await self.step()
             await self.clock.sleep(STEP_SECONDS)
@@ -172,26 +175,39 @@ class RelocationController:
             return
         # 3 Repair gangs that lost members.
         await self._repair()
-        # 4 Preempt for gangs that only others keep out, or keep room for them.
+        # One plan at a time: a cycle may have asked for a repair, which would take the same room.
+        async with self._planning:
+            # 4 Preempt for gangs that only others keep out, or keep room for them.
+            await self._contend()
+            # 5 Defragment, where nothing else is under way.
+            await self._defragment()
+
+    async def _contend(self) -> None:
         last, now = self._last, self.clock.monotonic()
         is_outdated = self._is_outdated(now)
         is_of_use = self._crowded or len(self.store)
-        if is_of_use and last and now >= self._next_look and not is_outdated:
-            self._next_look = now + CONTENTION_CHECK_SECONDS
-            await self.preemption.end_needless(self._view())
-            await self.reservation.end_unwanted()
-            if self._crowded:
-                view = self._view()
-                self.overstays.look(view)
-                await self.preemption.plan(view, last, self._busy())
-                await self.reservation.plan(self._view(), last)
-        # 5 Defragment, where nothing else is under way.
+        if not is_of_use or last is None or now < self._next_look or is_outdated:
+            return
+        self._next_look = now + CONTENTION_CHECK_SECONDS
+        await self.preemption.end_needless(self._view())
+        await self.reservation.end_unwanted()
+        if self._crowded:
+            view = self._view()
+            self.overstays.look(view)
+            await self.preemption.plan(view, last, self._busy())
+            await self.reservation.plan(self._view(), last)
+
+    async def _defragment(self) -> None:
         under_way = any(one.purpose is not Purpose.RESERVATION for one in self.store)
-        if not under_way and not self._busy() and self.defragmentation.is_time():
-            # Before the view is made: what it shows and who stands have to be of one moment.
-            await self.moves.load()
-            await self.caused.load()
-            await self.defragmentation.plan(self._view())
+        if under_way or self._busy() or not self.defragmentation.is_time():
+            return
+        if self.cache.hung_nodes:
+            # What gathers beside nodes that are back any moment may gather in vain.
+            return
+        # Before the view is made: what it shows and who stands have to be of one moment.
+        await self.moves.load()
+        await self.caused.load()
+        await self.defragmentation.plan(self._view())
 
     async def repair_first(self) -> None:
         """Let gangs that have lost members take room that has come, before a cycle does.
@@ -210,7 +226,7 @@ class RelocationController:
 
     async def _repair(self) -> None:
         """One plan at a time, where it is due."""
-        async with self._repairing:
+        async with self._planning:
             if not self._is_hit():
                 self.repair.none_is_hit()
             elif self.repair.is_due():

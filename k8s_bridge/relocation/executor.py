@@ -155,9 +155,14 @@ class Executor:
         What it saw may have changed, so that they are needed no more. Raises `Fenced`.
         """
         view = self.view()
-        for one in view.open:
-            if one.purpose is Purpose.PREEMPTION and view.is_untold(one):
-                await self.end(one, "another leads before any of its victims was told to go")
+        why = "another leads before any of its victims was told to go"
+        begun = [
+            task
+            for one in view.open
+            if one.purpose is Purpose.PREEMPTION and view.is_untold(one)
+            for task in self._begun_to_end(one, why)
+        ]
+        await self.store.a_while(begun, EVICTION_PATIENCE_SECONDS)
 
     def view(self) -> ClusterView:
         """The cluster now."""

@@ -75,11 +75,8 @@ def _obstacle(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> 
     ends = one.purpose is Purpose.PREEMPTION and not there and view.ends(one)
     if view.age(one) >= one.until - one.opened and not ends and not _is_late(one, view):
         return "no pod has come for the places that were kept"
-    for seat in one.seats:
-        if not view.cache.usable(seat.node):
-            return f"node {seat.node} can no longer be used"
-        if not view.is_taken(seat) and view.is_closed(seat.node):
-            return f"node {seat.node} takes no new pods"
+    if why := _closed_seat(one, view):
+        return why
     if one.seats and not any(not seat.waits or view.waits(seat.pod.uid) for seat in one.seats):
         return "those who waited for it are gone, or run elsewhere"
     for uid, node in one.stays:
@@ -92,6 +89,20 @@ def _obstacle(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> 
     for leaver in there:
         if leaver.lost and leaver.node not in view.dead:
             return f"node {leaver.node} has come back"
+    return ""
+
+
+def _closed_seat(one: Relocation, view: ClusterView) -> str:
+    """Which place cannot be used, "" where all can."""
+    # Others will do, as long as no pod has gone for these.
+    others_will_do = bool(one.leavers) and view.is_untold(one)
+    for seat in one.seats:
+        if not view.cache.usable(seat.node):
+            return f"node {seat.node} can no longer be used"
+        if not view.is_taken(seat) and view.is_closed(seat.node):
+            return f"node {seat.node} takes no new pods"
+        if others_will_do and view.is_hung(seat.node):
+            return f"node {seat.node} takes no new pods for now"
     return ""
 
 

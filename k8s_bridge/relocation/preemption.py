@@ -19,7 +19,6 @@ from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import comers, preempting
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.records import (
-    UNWRITTEN,
     VICTIMS_STAY,
     Purpose,
     Relocation,
@@ -151,6 +150,10 @@ class PreemptionPlanner:
         charge = charged(view.reading.snapshot, view)
         if going and await self._has_room_soon(charge, going, gang):
             return None
+        written = self.cache.once_written(charge)
+        if written is not charge and (await self.planner.preempt(written, gang.key)).placement:
+            # It waits for a record that is being written, and not for pods.
+            return None
         standing = scaled(self.overstays.first(lower))
         snapshot = replace(charge, standing=standing, eviction_limits=limits)
         plan = await self.planner.preempt(snapshot, gang.key)
@@ -212,7 +215,7 @@ class PreemptionPlanner:
         """
         self.brief_stays.ended(one)
         self.caused.ended(one, self.clock.wall())
-        if why in (VICTIMS_STAY, UNWRITTEN):
+        if why == VICTIMS_STAY:
             self._tried.pop(one.gang, None)
         elif why and is_untold and one.gang in self._tried:
             again = self.clock.monotonic() + PREEMPTION_RETRY_SECONDS

@@ -189,6 +189,7 @@ class RepairPlanner:
                 self._lose(one.gang, Reason(ReasonKind.TOO_LARGE, why))
         if lacking:
             return plan
+        drafts = await self._without_needless(plan, snapshot, drafts, planned)
         if self._stay_for_a_while(entangled(drafts, view), hit):
             return plan
         if not await self._may_start(drafts, at_fault, hit):
@@ -211,6 +212,22 @@ class RepairPlanner:
         await self._begin(passed, at_fault, movers, planned)
         self._next = self.clock.monotonic()
         return plan
+
+    async def _without_needless(
+        self,
+        plan: RepairPlan,
+        snapshot: Snapshot,
+        drafts: list[Relocation],
+        planned: Sequence[StandingGang],
+    ) -> list[Relocation]:
+        """`drafts` without those whose members may stay once pages that hang are written."""
+        moving = {one.gang for one in drafts if any(not leaver.lost for leaver in one.leavers)}
+        written = self.cache.once_written(snapshot) if moving else snapshot
+        if written is snapshot:
+            return drafts
+        then = await self.planner.repair(written)
+        spares = then.cost < plan.cost and len(then.lost) <= len(plan.lost)
+        return independent(drafts, moving, planned) if spares else drafts
 
     def _stay_for_a_while(self, waiting: frozenset[GangKey], hit: list[StandingGang]) -> bool:
         """Let those that would wait for each other stay; whether another plan is to be made.

@@ -246,6 +246,7 @@ class Cycle:
             placement
             for placement in found
             if placement.gang not in self._seating and not self.api_backoff.rests(placement.gang)
+            if self.cache.hung_nodes.isdisjoint(node for _, node in placement.pods)
         ]
 
     def _held_back(self, reading: LiveReading) -> Snapshot:
@@ -303,6 +304,8 @@ class Cycle:
         tasks = [self.spawn(self._commit_beside(one, batch)) for batch in (others, seated) if batch]
         await patiently(tasks, self.clock.sleep(COMMIT_PATIENCE_SECONDS))
         if seated and not tasks[-1].done():
+            # Who looks at the cluster meanwhile sees the places of the others as taken.
+            self._assume_on_their_way()
             await patiently(tasks[-1:], self.clock.sleep(SEATS_PATIENCE_SECONDS))
         done = [task.done() for task in tasks]
         for task in tasks:

@@ -14,6 +14,7 @@ from tests.mutants.grants import GRANTS
 from tests.mutants.hanging import HANGING
 from tests.mutants.harm import HARM
 from tests.mutants.hostile import HOSTILE
+from tests.mutants.hung_pages import HUNG_PAGES
 from tests.mutants.kept_places import KEPT_PLACES
 from tests.mutants.mutant import Mutant
 from tests.mutants.needless import NEEDLESS
@@ -342,6 +343,7 @@ MUTANTS = (
     *REFUSED_EVICTIONS,
     *SERVED,
     *SILENCE,
+    *HUNG_PAGES,
     *STALE,
     *REFUSED_RELOCATIONS,
     *STARVATION,

@@ -398,8 +398,8 @@ HANGING = (
         "nodes of a page that hangs",
         "gang after gang is sent to a leaf whose page hangs, though nodes are free elsewhere",
         "k8s_bridge/leader.py",
-        "self.ledger.sealed.nodes | self._hung.nodes()",
-        "self.ledger.sealed.nodes",
+        "            sealed | hung.every, ",
+        "            sealed, ",
         f"{RECORDS}::test_nodes_of_a_page_that_hangs_take_no_new_gang",
     ),
     Mutant(

@@ -7,9 +7,10 @@ an annotation, which the provisioner takes off where it cannot make the volume t
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from types import MappingProxyType
+from typing import Protocol, TypeAlias
 
 import structlog
 
@@ -108,6 +109,11 @@ def _limit_after(failures: int) -> float:
     return min(PROVISION_LIMIT_SECONDS, RETRY_LIMIT_SECONDS * 2.0 ** (failures - 1))
 
 
+NodesOfClaims: TypeAlias = Mapping[Target, Collection[str]]
+"""Claim without a volume -> the nodes of the members of a commit that name it."""
+NO_CLAIMS: NodesOfClaims = MappingProxyType({})
+
+
 class VolumeLister(Protocol):
     """The PersistentVolumeClaims of the cluster, as they were last seen."""
 
@@ -161,17 +167,27 @@ class VolumeProvisioner:
         pod = member.pod
         return bool(self.volumes.unprovisioned(pod) or self.volumes.provisioned(pod))
 
-    async def provision(self, member: Member, stands: Stands, nodes: Container[str] = ()) -> None:
+    def nodes_of_claims(self, members: Iterable[Member]) -> NodesOfClaims:
+        """Claim without a volume -> the nodes of the members of a commit that name it."""
+        found: dict[Target, set[str]] = {}
+        for member in members:
+            for claim in self.volumes.unprovisioned(member.pod):
+                found.setdefault(claim, set()).add(member.node)
+        return found
+
+    async def provision(
+        self, member: Member, stands: Stands, nodes: NodesOfClaims = NO_CLAIMS
+    ) -> None:
         """Wait until every claim of `member` has a volume that its node can reach.
 
-        A claim for which one of `nodes` is selected, those of the whole gang, is left so: members
-        that share a claim would else select their own in turn, for as long as they wait.
+        A claim for which one of its `nodes` is selected is left so: members that share it would
+        else select their own in turn, for as long as they wait.
 
         Raises `Impossible` where a volume cannot be made or reached there, and `Revoked` where the
         commit of the member no longer `stands`.
         """
         claims = self.volumes.unprovisioned(member.pod)
-        await together(self._await(claim, member, stands, nodes) for claim in claims)
+        await together(self._await(claim, member, stands, nodes.get(claim, ())) for claim in claims)
         # One that came before this was asked for may have come for another node.
         for volume in self.volumes.provisioned(member.pod):
             self._is_reached(volume, member)
@@ -191,7 +207,7 @@ class VolumeProvisioner:
                 if not _has_volume(body) and _selected(body) == member.node:
                     await self._select(claim, body, None)
             except ClusterError as error:
-                # The next commit of the pod selects anew, whatever stands there.
+                # The next commit selects anew, unless a member that shares it stands there.
                 self._log.info("node_still_selected", claim=str(claim), why=str(error))
 
     async def _await(

@@ -93,6 +93,34 @@ async def test_who_looks_is_followed() -> None:
     assert [auto.needed, never.needed] == [True, False]
 
 
+async def test_a_list_of_webhooks_that_hangs_keeps_no_gang() -> None:
+    """What was known a minute ago counts until the answer comes, which is asked for once."""
+    clock, hangs, listed = VirtualClock(), asyncio.Event(), list[str]()
+    hangs.set()
+
+    class Hanging:
+        async def before(self, request: ApiRequest) -> None:
+            """Wait, where it hangs."""
+            listed.append(request.kind.plural)
+            await hangs.wait()
+
+        async def after(self, request: ApiRequest, answer: Any) -> None:
+            """Answers pass."""
+
+    dry_run = DryRun(MemoryCluster(clock=clock).client("a", Hanging()), clock, auto=True)
+    assert await dry_run.refusal(()) == ""
+    await clock.advance(60)
+    hangs.clear()
+    listed.clear()
+    for _ in range(3):
+        tried = asyncio.ensure_future(dry_run.refusal(()))
+        await clock.advance(1)
+        assert tried.done()
+    assert listed == [VALIDATING_WEBHOOKS.plural]
+    hangs.set()
+    await clock.advance(1)
+
+
 class Busy:
     """An API that is too busy for dry runs of bindings; it counts them, and lists of policies."""
 

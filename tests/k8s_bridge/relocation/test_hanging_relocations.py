@@ -6,13 +6,17 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from fourleaf.k8s_bridge.cluster.errors import Ambiguous
+import pytest
+
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Throttled
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES, PODS, Kind
 from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.names import PAGE
 from fourleaf.k8s_bridge.relocation.codec import relocation_name
+from fourleaf.k8s_bridge.relocation.controller import SWEEP_SECONDS, RelocationController
+from fourleaf.k8s_bridge.relocation.executor import Executor
 from fourleaf.k8s_bridge.relocation.repair import DRAIN
 from fourleaf.model.gang import GangKey
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
@@ -200,4 +204,76 @@ async def test_no_pod_goes_before_its_record_is_claimed() -> None:
     await bench.clock.advance(40)
     assert await bench.uids("g") != before
     assert len(await bench.places("g")) == 1
+    await bench.stop()
+
+
+class NoLists:
+    """Leases are not listed for now, once it `is_on`: 429."""
+
+    is_on = False
+
+    async def before(self, request: ApiRequest) -> None:
+        """Refuse it."""
+        if self.is_on and (request.kind, request.verb) == (LEASES, "list"):
+            raise Throttled("too many requests", 1.0)
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Answers pass."""
+
+
+async def test_a_list_that_is_throttled_makes_no_repair_late() -> None:
+    """Strays cannot be looked for: a node that dies half a minute later is repaired in 30 s."""
+    bench, throttling = Bench(), NoLists()
+    await bench.start(answers=throttling)
+    await bench.submit("g", 1)
+    await bench.clock.advance(20)
+    throttling.is_on = True
+    await bench.clock.advance(SWEEP_SECONDS + 5)
+    assert await is_moved(bench, "g", 30)
+    await bench.stop()
+
+
+class NoEnds(Hanging):
+    """No pod goes for now, and deletes of relocations hang once it `is_on`."""
+
+    async def before(self, request: ApiRequest) -> None:
+        """Let it hang, or refuse it."""
+        if request.subresource == "eviction" and not request.dry_run:
+            raise Throttled("too many requests", 1.0)
+        await super().before(request)
+
+
+async def test_preemptions_of_the_leader_before_end_beside_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Five of them hang in their deletes: the first step of the next leader is a second late."""
+    bench, moments = Bench(), dict[str, float]()
+    end_untold, step = Executor.end_untold, RelocationController.step
+
+    async def begun(executor: Executor) -> None:
+        moments["begun"] = bench.clock.monotonic()
+        await end_untold(executor)
+
+    async def stepped(controller: RelocationController) -> None:
+        moments.setdefault("step", bench.clock.monotonic())
+        await step(controller)
+
+    ends = NoEnds(bench, "delete", "relocation-")
+    ends.is_on = False
+    await bench.classes(low=1, high=10)
+    await bench.start(answers=ends)
+    for number in range(16):
+        await bench.submit(f"low-{number}", 1, priority="low")
+    for number in range(5):
+        await bench.submit(f"top-{number}", 1, priority="high")
+    await bench.clock.advance(20)
+    assert len(await bench.open_relocations()) == 5
+    ends.is_on = True
+    monkeypatch.setattr(Executor, "end_untold", begun)
+    monkeypatch.setattr(RelocationController, "step", stepped)
+    bench.tasks.pop().cancel()
+    moments.clear()
+    await bench.start("b", answers=ends)
+    await bench.clock.advance(30)
+    assert moments["step"] - moments["begun"] < 2
     await bench.stop()

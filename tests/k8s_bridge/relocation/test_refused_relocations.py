@@ -248,3 +248,22 @@ async def test_a_gang_that_is_refused_rests_before_it_is_seated_again() -> None:
     await bench.clock.advance(120)
     assert 4 <= len(dry_runs) < 40
     await bench.stop()
+
+
+async def test_a_preemption_that_is_refused_for_good_is_planned_now_and_then(bench: Bench) -> None:
+    """In two minutes its plan, its record and dry runs are asked for every ten seconds at most."""
+    refusing = Refusing("create", relocation_name(GangKey(TEAM, "top")))
+    bench.tasks.pop().cancel()
+    await bench.start("b", answers=refusing)
+    await bench.clock.advance(30)
+    await bench.classes(low=1, high=10)
+    for number in range(16):
+        await bench.submit(f"low-{number}", 1, priority="low")
+    await bench.submit("top", 4, priority="high")
+    await bench.clock.advance(20)
+    refusing.count = 0
+    bench.solved.preemptions.clear()
+    await bench.clock.advance(120)
+    assert 1 <= refusing.count <= 12
+    assert len(bench.solved.preemptions) <= 13
+    assert refusing.evicted == []

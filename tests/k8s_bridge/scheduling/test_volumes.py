@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import suppress
 
 import pytest
 
 from fourleaf.k8s_bridge.cache.claimed_volumes import ClaimedVolumes
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
-from fourleaf.k8s_bridge.cluster.kinds import EVENTS, NODES, STORAGE_CLASSES, VOLUME_CLAIMS, VOLUMES
+from fourleaf.k8s_bridge.cluster.errors import AlreadyExists
+from fourleaf.k8s_bridge.cluster.kinds import (
+    EVENTS,
+    NODES,
+    PODS,
+    STORAGE_CLASSES,
+    VOLUME_CLAIMS,
+    VOLUMES,
+)
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, gang, nodes, submit
 from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
@@ -47,18 +56,31 @@ class StorageBench(Bench):
         )
         await self.start()
 
-    async def submit(self, name: str, size: int) -> None:
-        """Submit a gang of which each member has a claim of its own."""
+    async def submit(self, name: str, size: int, nodes: Mapping[str, str] | None = None) -> None:
+        """Submit a gang of which each member has a claim of its own, for these `nodes` alone."""
         bodies = gang(name, size)
         for body in bodies:
-            claim = f"data-{body['metadata']['name']}"
+            pod = body["metadata"]["name"]
+            claim = f"data-{pod}"
             spec = {"storageClassName": "fast", "accessModes": ["ReadWriteOnce"]}
-            await self.cluster.create(
-                VOLUME_CLAIMS, TEAM, {"metadata": {"name": claim}, "spec": spec}
-            )
+            # Those of pods that are made anew are there.
+            with suppress(AlreadyExists):
+                await self.cluster.create(
+                    VOLUME_CLAIMS, TEAM, {"metadata": {"name": claim}, "spec": spec}
+                )
+            if nodes is not None:
+                body["spec"]["nodeSelector"] = {"kubernetes.io/hostname": nodes[pod]}
             volume = {"name": "data", "persistentVolumeClaim": {"claimName": claim}}
             body["spec"]["volumes"] = [volume]
         await submit(self.cluster, TEAM, bodies)
+
+    async def selected(self, pods: Iterable[str]) -> dict[str, str]:
+        """Pod -> the node that is selected for its claim."""
+        found = {}
+        for pod in pods:
+            claim = await self.claim(f"data-{pod}")
+            found[pod] = claim["metadata"].get("annotations", {}).get(SELECTED_NODE, "")
+        return found
 
     async def claim(self, name: str) -> Body:
         """A claim as it is."""
@@ -105,6 +127,25 @@ async def test_members_that_share_a_claim_select_one_node(bench: StorageBench) -
     assert later["metadata"]["resourceVersion"] == first["metadata"]["resourceVersion"]
     await bench.clock.advance(30)
     assert len(await bench.places()) == 2
+
+
+async def test_a_claim_follows_its_own_member(bench: StorageBench) -> None:
+    """Two members change nodes while no volume is made: each claim is told the node of its pod.
+
+    That another member of the gang is where it was to go before is as good as nothing.
+    """
+    bench.provisioner._seconds = 60.0
+    first = {"g-0": "n-0-0-1", "g-1": "n-0-0-0"}
+    await bench.submit("g", 2, first)
+    await bench.clock.advance(10)
+    assert await bench.selected(first) == first
+    for name in first:
+        await bench.cluster.delete(PODS, Target(TEAM, name))
+    await bench.clock.advance(20)
+    then = {"g-0": "n-0-0-0", "g-1": "n-0-0-1"}
+    await bench.submit("g", 2, then)
+    await bench.clock.advance(10)
+    assert await bench.selected(then) == then
 
 
 async def test_a_volume_that_cannot_be_made_sends_the_gang_elsewhere(bench: StorageBench) -> None:
