@@ -17,8 +17,6 @@ from fourleaf.k8s_bridge.cluster.errors import (
     Refused,
     Throttled,
 )
-from fourleaf.k8s_bridge.cluster.live.protobuf.frames import MAGIC, status_of
-from fourleaf.k8s_bridge.cluster.live.protobuf.wire import BadMessage
 from fourleaf.model.problems import one_line
 from fourleaf.model.readers.objects.manifest import entries_of, part_of
 
@@ -70,8 +68,8 @@ def _another_uid(said: Mapping[str, Any]) -> bool:
 
 def _status_object(content: bytes) -> dict[str, Any]:
     try:
-        said = status_of(content) if content.startswith(MAGIC) else orjson.loads(content)
-    except (BadMessage, orjson.JSONDecodeError):
+        said = orjson.loads(content)
+    except orjson.JSONDecodeError:
         return {}
     return said if isinstance(said, dict) else {}
 

@@ -13,7 +13,6 @@ from fourleaf.k8s_bridge.cluster.errors import ClusterError, Gone, Refused
 from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
 from fourleaf.k8s_bridge.cluster.live.answers import watch_error
 from fourleaf.k8s_bridge.cluster.live.credentials import Credentials
-from fourleaf.k8s_bridge.cluster.live.protobuf.frames import PROTOBUF, frames, pod_event_of
 from fourleaf.k8s_bridge.cluster.live.transport import (
     APPLY_PATCH,
     JSON,
@@ -32,9 +31,6 @@ CONNECTIONS = 64 + 32 + 32 + 64
 
 What is left is for lists and for the renewal of the lead.
 """
-
-PODS_WATCHED = f"{PROTOBUF};stream=watch, {JSON}"
-"""How pods are watched: most of what a scheduler reads, and a third shorter than as JSON."""
 
 WATCH_SECONDS = (300, 600)
 """How long a watch may last: at random, so that not all end at once."""
@@ -119,13 +115,9 @@ class LiveCluster:
             **_selectors(labels, fields),
         }
         path = _with(kind.path(namespace), query)
-        accept = PODS_WATCHED if kind == PODS else JSON
-        async with self._transport.stream("watch", kind.plural, path, accept) as answer:
-            if answer.content_type.startswith(PROTOBUF):
-                events = (pod_event_of(frame) async for frame in frames(answer.chunks))
-            else:
-                events = (event_of(kind, line) async for line in lines(answer.chunks))
-            async for event in events:
+        async with self._transport.stream("watch", kind.plural, path) as chunks:
+            async for line in lines(chunks):
+                event = event_of(kind, line)
                 if event.type == "ERROR":
                     raise watch_error(f"watch {path}", event.object)
                 yield event

@@ -79,9 +79,9 @@ class Transport:
             raise await self._refusal(what, answer, content)
         return content
 
-    def stream(self, verb: str, kind: str, path: str, accept: str = JSON) -> Stream:
+    def stream(self, verb: str, kind: str, path: str) -> Stream:
         """Open a request whose answer comes bit by bit."""
-        return Stream(self, verb, kind, path, accept)
+        return Stream(self, verb, kind, path)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -93,10 +93,9 @@ class Transport:
         path: str,
         body: bytes | None = None,
         content_type: str = JSON,
-        accept: str = JSON,
         timeout: aiohttp.ClientTimeout | None = None,
     ) -> aiohttp.ClientResponse:
-        headers = {"Accept": accept}
+        headers = {"Accept": JSON}
         if body is not None:
             headers["Content-Type"] = content_type
         authorization = await self._credentials.authorization()
@@ -122,32 +121,22 @@ class Transport:
         return error_of(what, answer.status, answer.headers, content)
 
 
-@dataclass(frozen=True, slots=True)
-class Streamed:
-    """What comes bit by bit: its type, and its chunks until it ends, for whatever reason."""
-
-    content_type: str
-    chunks: AsyncIterator[bytes]
-
-
 class Stream:
-    """An open answer, as a context."""
+    """An open answer, as a context: its chunks until it ends, for whatever reason."""
 
-    def __init__(self, transport: Transport, verb: str, kind: str, path: str, accept: str) -> None:
+    def __init__(self, transport: Transport, verb: str, kind: str, path: str) -> None:
         self._transport = transport
-        self._verb, self._kind, self._path, self._accept = verb, kind, path, accept
+        self._verb, self._kind, self._path = verb, kind, path
         self._answer: aiohttp.ClientResponse | None = None
 
-    async def __aenter__(self) -> Streamed:
+    async def __aenter__(self) -> AsyncIterator[bytes]:
         transport, what = self._transport, f"{self._verb} {self._path}"
         traffic = transport._traffic
         timeout = aiohttp.ClientTimeout(
             total=None, connect=CONNECT_SECONDS, sock_read=WATCH_SILENCE_SECONDS
         )
         try:
-            self._answer = await transport._send(
-                "GET", self._path, accept=self._accept, timeout=timeout
-            )
+            self._answer = await transport._send("GET", self._path, timeout=timeout)
             traffic.count(self._verb, self._kind, self._answer.status)
             if self._answer.status >= 300:
                 content = await self._answer.read()
@@ -158,7 +147,7 @@ class Stream:
         except _NO_ANSWER as error:
             traffic.count(self._verb, self._kind, 0)
             raise _unanswered(what, error) from error
-        return Streamed(self._answer.content_type, self._chunks(self._answer))
+        return self._chunks(self._answer)
 
     async def __aexit__(self, *_: object) -> None:
         if self._answer is not None:

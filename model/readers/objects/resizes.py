@@ -29,15 +29,20 @@ def as_resized(spec: Body, status: Body) -> Body:
     ):
         containers, held = spec.get(key), status.get(statuses)
         if isinstance(containers, list) and isinstance(held, list):
-            by_name = {one.get("name"): one for one in held if isinstance(one, dict)}
+            by_name = {
+                name: one
+                for one in held
+                if isinstance(one, dict) and isinstance(name := one.get("name"), str)
+            }
             found[key] = [_held(one, by_name, infeasible) for one in containers]
     return found
 
 
-def _held(container: Any, statuses: Mapping[object, Body], infeasible: bool) -> Any:
-    if not isinstance(container, dict) or container.get("name") not in statuses:
+def _held(container: Any, statuses: Mapping[str, Body], infeasible: bool) -> Any:
+    name = container.get("name") if isinstance(container, dict) else None
+    if not isinstance(name, str) or name not in statuses:
         return container
-    status = statuses[container["name"]]
+    status = statuses[name]
     lists = [status.get("allocatedResources"), part_of(status, "resources").get("requests")]
     resources = part_of(container, "resources")
     if not infeasible:

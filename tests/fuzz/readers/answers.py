@@ -1,4 +1,4 @@
-"""What the API server says of objects of tenants: pages, objects, watches in JSON and protobuf."""
+"""What the API server says of objects of tenants: pages, objects, watches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from fourleaf.agent.grants import Grants
 from fourleaf.k8s_bridge.cluster.errors import ClusterError
 from fourleaf.k8s_bridge.cluster.kinds import JOBS, LEASES, PODS, VOLCANO_POD_GROUPS, Kind
 from fourleaf.k8s_bridge.cluster.live.answers import error_of
-from fourleaf.k8s_bridge.cluster.live.protobuf.frames import pod_event_of
 from fourleaf.k8s_bridge.cluster.slim import event_of, object_of, page_of
 from fourleaf.k8s_bridge.informers import Put
 from fourleaf.k8s_bridge.ledger.formats.codec import BadRecord, gang_body, page_body
@@ -23,7 +22,6 @@ from fourleaf.model.devices.held_devices import DEVICES, devices_in, grant_in
 from fourleaf.model.reasons.pod_condition import parsed
 from fourleaf.webhook.validate.claims import LONGEST_NAME
 from tests.fuzz.law import Reader
-from tests.fuzz.protobuf import event_in_bytes
 from tests.fuzz.seeds import WORLDS, rich, running
 from tests.k8s_bridge.ledger.test_codec import GANG, MEMBERS
 
@@ -51,11 +49,6 @@ def _events(data: bytes) -> tuple[str, ...]:
 
 def _objects(data: bytes) -> tuple[str, ...]:
     object_of(PODS, data)
-    return ()
-
-
-def _frames(data: bytes) -> tuple[str, ...]:
-    pod_event_of(data)
     return ()
 
 
@@ -134,9 +127,8 @@ READERS = (
         (_page(WORLDS["podgroups"]),),
         (ClusterError,),
     ),
-    Reader("pod as JSON", _objects, (json.dumps(_PODS[1]).encode(),), (ClusterError,)),
-    Reader("watch as JSON", _events, (json.dumps(_EVENT).encode(),), (ClusterError,)),
-    Reader("watch as protobuf", _frames, (event_in_bytes(),), (ClusterError,), json=False),
+    Reader("pod", _objects, (json.dumps(_PODS[1]).encode(),), (ClusterError,)),
+    Reader("watch", _events, (json.dumps(_EVENT).encode(),), (ClusterError,)),
     Reader("failures of the API", _failures, (json.dumps(_STATUS).encode(),)),
     Reader("pods on a node", _on_the_node, (_page(_PODS),), (ClusterError,)),
     Reader(

@@ -75,6 +75,15 @@ def test_a_resize_that_is_not_made_yet(body: Body, cpu: int) -> None:
     assert used(body)[1] == cpu
 
 
+@pytest.mark.parametrize("where", ["spec", "status"])
+def test_a_container_whose_name_is_no_text(where: str) -> None:
+    """A file may say anything there: what the spec asks for counts, and nothing breaks."""
+    body = resized("1", "4")
+    named = body["spec"]["containers"] if where == "spec" else body["status"]["containerStatuses"]
+    named[0]["name"] = {"a": 1}
+    assert used(body)[1] == 1000
+
+
 @pytest.mark.parametrize("key", ["containers", "initContainers"])
 @pytest.mark.parametrize("told", ["allocated", "in force"])
 def test_a_resize_down_counts_once_it_is_made(key: str, told: str) -> None:
