@@ -29,7 +29,7 @@ from fourleaf.cli.options import (
     TimeLimit,
     Watch,
 )
-from fourleaf.cli.output.console import EXIT_OK, EXIT_PENDING, glyphs, out, print_problems
+from fourleaf.cli.output.console import EXIT_OK, EXIT_PENDING, glyphs, out, print_set_aside
 from fourleaf.cli.output.documents import tell
 from fourleaf.cli.output.watch import WatchedAnswer, need_anew, present
 
@@ -116,7 +116,7 @@ def _planned(client: SolverClient, given: Input, timings: bool) -> PlanAnswer:
 
     began = time.perf_counter()
     reading = given.read()
-    print_problems(reading.problems)
+    print_set_aside(reading.problems)
     read = time.perf_counter() - began
     plan = planned(client, reading.snapshot)
     total = time.perf_counter() - began

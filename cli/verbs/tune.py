@@ -10,7 +10,7 @@ import typer
 from fourleaf.cli.bad_input import unwritable
 from fourleaf.cli.logs import log_to_stderr
 from fourleaf.cli.options import Answer, OutputFormat, filename
-from fourleaf.cli.output.console import EXIT_OK, EXIT_PENDING, err
+from fourleaf.cli.output.console import EXIT_OK, EXIT_PENDING, err, print_set_aside
 from fourleaf.cli.output.documents import tell
 from fourleaf.cli.trace_options import (
     SIZES_HELP,
@@ -135,6 +135,7 @@ def tune(
             raise typer.Exit(EXIT_OK)
         # Before the study is begun: evidence that is refused must leave no study of it behind.
         split = split_of(task)
+        print_set_aside(split.problems)
         _search(url, name, task, trials, workers)
         verdict = _judged(url, name, task, split, tolerance / 100)
     tell(lambda: document(verdict), lambda: report(verdict), output)
