@@ -1,4 +1,4 @@
-"""Rows of `fourleaf queue`: one line of bounded length, whatever gangs and namespaces are called."""
+"""Rows of `fourleaf queue`: a line of bounded length, whatever gangs and namespaces are called."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def rows(*entries: dict[str, Any], wide: bool = False) -> list[str]:
     return text(list(queue_lines(entries, 400000.0, wide)), width=500).splitlines()[1:]
 
 
-STARTS = ({}, {"start": KNOWN}, {"start": UNKNOWN})
+STARTS: tuple[dict[str, Any], ...] = ({}, {"start": KNOWN}, {"start": UNKNOWN})
 
 
 @pytest.mark.parametrize("start", STARTS, ids=["", "known", "unknown"])
