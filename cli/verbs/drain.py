@@ -45,7 +45,7 @@ def drain(
     places: Annotated[
         list[str],
         typer.Argument(
-            metavar="NODE|LEAF...",
+            metavar="NODE|LEAF",
             help="Nodes, or leaves or spines whole.",
             autocompletion=completion.places,
         ),
