@@ -95,10 +95,9 @@ def replay(
     """Replay a trace under one policy or several, and compare what comes of it.
 
     Without TRACE it is one of 64 nodes that is part of the package. DIR of `fourleaf record` is a
-    trace of your own. Public traces are read from the folder that the environment variable
-    TOPOLOGY_DATA_DIR names, with the files that docs/replay.md lists; without it, from shared/data
-    beside the checkout. The same command gives the same figures, whatever the machine, as long as
-    no cycle is unproven.
+    trace of your own. Public traces are no part of the package: docs/replay.md says where each
+    file comes from, and TOPOLOGY_DATA_DIR names the folder that they were put into. The same
+    command gives the same figures, whatever the machine, as long as no cycle is unproven.
 
     Exit code: 0 replayed, 2 bad input.
     """

@@ -27,6 +27,7 @@ def test_what_an_option_takes_has_a_word(run: Run, words: str) -> None:
     """No type of Python, no name of a variable and no bracket twice in the help of a verb."""
     said = run(*words.split(), "--help").stdout
     assert TYPE.findall(said) == []
+    assert "checkout" not in said
     assert re.findall(r"[\[{][a-z_]+[\]}]", said.splitlines()[0]) == []
 
 
