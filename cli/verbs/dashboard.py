@@ -59,7 +59,11 @@ def dashboard(
     ] = None,
     recording: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Begin with the last day of what `record` wrote there."),
+        typer.Option(
+            metavar="DIR",
+            help="Begin with the last day of what `record` wrote there, and expect gangs that "
+            "state no duration to end as it saw others do.",
+        ),
     ] = None,
     token_file: Annotated[
         Path | None,
