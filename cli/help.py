@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 LONGEST_LINE = 400
 """Characters of a verb's first sentence: all of it, since a list that breaks off says nothing."""
@@ -51,6 +52,21 @@ def described(command: Any) -> str:
     """What a list of verbs says of one: its first sentence, whole."""
     text: str = command.get_short_help_str(LONGEST_LINE)
     return text
+
+
+class VerbHelp(TyperCommand):
+    """A verb: in its help, arguments stand under their own words, without types of Python."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments, then options."""
+        for kind, heading in (("argument", "Arguments"), ("option", "Options")):
+            params = (one for one in self.get_params(ctx) if one.param_type_name == kind)
+            rows = [row for one in params if (row := one.get_help_record(ctx)) is not None]
+            if kind == "argument":
+                rows = [(re.sub(" <[^>]*>$", "", words), said) for words, said in rows]
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
 
 
 class Subverbs(TyperGroup):

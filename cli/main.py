@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 
 from fourleaf.cli.demo import verb as demo
 from fourleaf.cli.extras import missing_extra
-from fourleaf.cli.help import GROUPS, described, examples
+from fourleaf.cli.help import GROUPS, VerbHelp, described, examples
 from fourleaf.cli.maps import verb as maps
 from fourleaf.cli.output.console import EXIT_BAD_INPUT, print_problems, write
 from fourleaf.cli.topology import verb as topology
@@ -109,7 +109,7 @@ def make_app(completion: bool = True) -> typer.Typer:
     )
     made.callback()(_options)
     for name, verb in VERBS.items():
-        made.command(name, epilog=examples(name))(verb)
+        made.command(name, cls=VerbHelp, epilog=examples(name))(verb)
     made.add_typer(config.app, name="config")
     made.add_typer(maps.app, name="map")
     made.add_typer(topology.app, name="topology")

@@ -73,6 +73,12 @@ HealthListen = Annotated[
         help="Where probes are answered too, apart from all other clients.",
     ),
 ]
+LogLevel = Annotated[
+    str | None,
+    typer.Option(
+        envvar="LOG_LEVEL", metavar="LEVEL", help="DEBUG, INFO, WARNING or ERROR; INFO without it."
+    ),
+]
 SchedulerNames = Annotated[
     list[str] | None,
     typer.Option(
@@ -120,7 +126,10 @@ Watch = Annotated[
     bool, typer.Option("-w", "--watch", help="Show it anew as it changes, until Ctrl-C.")
 ]
 Interval = Annotated[
-    float, typer.Option(min=0.2, max=3600, help="Seconds between two looks, with --watch.")
+    float,
+    typer.Option(
+        metavar="SECONDS", min=0.2, max=3600, help="Seconds between two looks, with --watch."
+    ),
 ]
 Live = Annotated[
     bool, typer.Option("--live", help="Add the manifests of -f to what the cluster holds now.")
@@ -140,5 +149,5 @@ Gang = Annotated[
     str, typer.Argument(metavar="GANG", help=GANG_HELP, autocompletion=completion.gangs)
 ]
 MaybeGang = Annotated[
-    str | None, typer.Argument(metavar="[GANG]", help=GANG_HELP, autocompletion=completion.gangs)
+    str | None, typer.Argument(metavar="GANG", help=GANG_HELP, autocompletion=completion.gangs)
 ]

@@ -83,7 +83,7 @@ async def serving(
 ) -> AsyncIterator[DashboardServer]:
     """The server, listening, and all that stands behind it. Raises `OSError`."""
     hub, pool = Hub(), SolverPool()
-    start_times = StartTimes(clock, lambda: hub.send(QUEUE))
+    start_times = StartTimes(clock, lambda: hub.send(QUEUE), options.recording)
     cycles = SchedulerCycles(options.servers, clock)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(pool.close)

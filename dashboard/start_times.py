@@ -6,9 +6,11 @@ import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import structlog
 
+from fourleaf.dashboard.past.recorded_durations import RecordedDurations
 from fourleaf.dashboard.solver_pool import bounded
 from fourleaf.dashboard.sources.source import ClusterMoment
 from fourleaf.k8s_bridge.runtime.clock import Clock
@@ -38,11 +40,15 @@ class StartTimes:
 
     What was found and proven is not searched for again. Where a search failed or its time ran
     out, which a busy machine does to it, the next look at the same begins another, each after
-    twice the rest of the last.
+    twice the rest of the last. `recording` is a folder of `fourleaf record`, by which gangs that
+    state no duration may be expected to end.
     """
 
-    def __init__(self, clock: Clock, found: Callable[[], None]) -> None:
+    def __init__(
+        self, clock: Clock, found: Callable[[], None], recording: Path | None = None
+    ) -> None:
         self._clock = clock
+        self._durations = RecordedDurations(recording)
         self._found = found
         self._client = asking_client(NICENESS)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="starts")
@@ -111,7 +117,7 @@ class StartTimes:
 
     def _asked(self, snapshot: Snapshot) -> Mapping[GangKey, Start]:
         self._client.wait_until_ready()
-        return ask_starts(self._client, snapshot)
+        return ask_starts(self._client, self._durations.with_ends(snapshot))
 
 
 def first_of(moment: ClusterMoment) -> Snapshot:

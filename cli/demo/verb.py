@@ -15,16 +15,19 @@ LARGEST = 1024
 
 def demo(
     seconds: Annotated[
-        float, typer.Option(min=2, max=600, help="How long new gangs come and go.")
+        float,
+        typer.Option(metavar="SECONDS", min=2, max=600, help="How long new gangs come and go."),
     ] = 18.0,
     seed: Annotated[
-        int, typer.Option(min=0, max=2147483647, help="Which gangs come, and when.")
+        int, typer.Option(metavar="N", min=0, max=2147483647, help="Which gangs come, and when.")
     ] = 1,
     nodes: Annotated[
-        int, typer.Option(min=SMALLEST, max=LARGEST, help="Nodes of 8 GPUs, 4 to a leaf.")
+        int,
+        typer.Option(metavar="N", min=SMALLEST, max=LARGEST, help="Nodes of 8 GPUs, 4 to a leaf."),
     ] = 64,
     speed: Annotated[
-        float, typer.Option(min=0.1, max=10, help="How much faster gangs come and end.")
+        float,
+        typer.Option(metavar="FACTOR", min=0.1, max=10, help="How much faster gangs come and end."),
     ] = 1.0,
 ) -> None:
     """Watch the scheduler work, on a cluster in memory.

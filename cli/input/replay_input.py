@@ -10,7 +10,7 @@ import typer
 
 from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.input.files import need_nodes, need_terms, read_files
-from fourleaf.cli.output.console import print_problems
+from fourleaf.cli.output.console import print_set_aside
 
 if TYPE_CHECKING:
     from fourleaf.model.config.spec import SchedulerConfig
@@ -124,7 +124,7 @@ def snapshot_of(files: Sequence[str], duration: int) -> tuple[Trace, Fabric, Sch
 
     reading = read_files(files)
     need_nodes(reading, files, gpus=True)
-    print_problems(reading.problems)
+    print_set_aside(reading.problems)
     snapshot = reading.snapshot
     return reader.trace_of(snapshot, duration), snapshot.fabric, snapshot.config
 

@@ -8,7 +8,7 @@ import typer
 
 from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
-from fourleaf.cli.help import Subverbs
+from fourleaf.cli.help import Subverbs, VerbHelp
 from fourleaf.cli.maps.show import MapFormat, check_lines, show_map
 from fourleaf.cli.maps.source import need_maps, need_nodes, put_map, scene_of, wanted_of
 from fourleaf.cli.options import (
@@ -41,7 +41,7 @@ app = typer.Typer(cls=Subverbs, help="Make, check and mend device maps.", no_arg
 Object = Annotated[
     str | None,
     typer.Argument(
-        metavar="[KIND/NAME]", help="What carries the map: a pod, StatefulSet, Deployment or Job."
+        metavar="KIND/NAME", help="What carries the map: a pod, StatefulSet, Deployment or Job."
     ),
 ]
 Where = Annotated[
@@ -51,7 +51,7 @@ Pool = Annotated[str, typer.Option(metavar="NAME", help="Only nodes of this pool
 MapOutput = Annotated[MapFormat, typer.Option("-o", "--output", help="How to print the map.")]
 
 
-@app.command()
+@app.command(cls=VerbHelp)
 def generate(
     files: PlanFiles = None,
     devices: Annotated[
@@ -113,7 +113,7 @@ def _pools(scene: MapInput) -> list[str]:
     return sorted({one.pool for one in nodes if one.usable and one.pool})
 
 
-@app.command()
+@app.command(cls=VerbHelp)
 def check(
     target: Object = None,
     files: PlanFiles = None,
@@ -161,7 +161,7 @@ def _show_check(scene: MapInput, problems: list[Problem], output: OutputFormat) 
     write_document(document, output)
 
 
-@app.command()
+@app.command(cls=VerbHelp)
 def fix(
     target: Annotated[
         str, typer.Argument(metavar="KIND/NAME", help="What carries the map, such as sts/web.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fourleaf.cli.render.glyphs import Glyphs, glyphs_for
@@ -79,6 +80,16 @@ def _print(console: Console, lines: Iterable[RenderableType]) -> None:
     for line in lines:
         # Printed alone, a text forgets that it is one line.
         console.print(Printable(line), soft_wrap=bool(getattr(line, "no_wrap", False)))
+
+
+def print_set_aside(problems: Iterable[Problem]) -> None:
+    """Print problems of an input that is used all the same, each as a warning.
+
+    An object that cannot be used is left out, or held; `error` is kept for what stops a verb.
+    """
+    from fourleaf.model.problems import Severity
+
+    print_problems(replace(one, severity=Severity.WARNING) for one in problems)
 
 
 def print_problems(problems: Iterable[Problem], to_stdout: bool = False) -> None:

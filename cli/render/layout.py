@@ -8,6 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 INDENT = 2
+CUT = "..."
+"""Stands where a part of a text is left out."""
 
 
 def heading(title: str, facts: str = "") -> Text:
@@ -20,6 +22,14 @@ def heading(title: str, facts: str = "") -> Text:
 def indented(what: RenderableType) -> Padding:
     """What stands under a heading."""
     return Padding(what, (0, 0, 0, INDENT))
+
+
+def shortened(text: str, width: int) -> str:
+    """`text` of at most `width` characters, at least 5: names differ at both ends."""
+    if len(text) <= width:
+        return text
+    tail = (width - len(CUT)) // 2
+    return text[: width - len(CUT) - tail] + CUT + text[-tail:]
 
 
 def plain_table(*titles: str) -> Table:

@@ -21,9 +21,17 @@ from fourleaf.model.snapshot import Snapshot
 
 
 def plan_view(
-    snapshot: Snapshot, plan: Plan, width: int, glyphs: Glyphs, wide: bool = False
+    snapshot: Snapshot,
+    plan: Plan,
+    width: int,
+    glyphs: Glyphs,
+    wide: bool = False,
+    namespace: str | None = None,
 ) -> Iterator[RenderableType]:
-    """Everything worth seeing of `plan`, from top to bottom, for `width` columns."""
+    """Everything worth seeing of `plan`, from top to bottom, for `width` columns.
+
+    `namespace`: the one that its gangs are of, where others are left out.
+    """
     yield heading("fabric", _fabric_facts(snapshot))
     yield from map(indented, fabric_map(snapshot, plan, width - INDENT, glyphs))
     if plan.placements:
@@ -46,15 +54,17 @@ def plan_view(
         yield from map(indented, waiting_lines(plan.waiting))
     if not plan.placements and not plan.waiting:
         yield Text()
-        yield _nothing(snapshot)
+        yield _nothing(snapshot, namespace)
     yield Text()
     if plan.phantoms:
         yield _kept(plan, glyphs)
     yield proof_line(plan)
 
 
-def _nothing(snapshot: Snapshot) -> Text:
+def _nothing(snapshot: Snapshot, namespace: str | None) -> Text:
     """What stands in place of gangs where the input has none to place."""
+    if namespace is not None and snapshot.gangs:
+        return Text(f"no gang of {namespace} waits", style="yellow")
     names = " or ".join(snapshot.config.spec.scheduler_names)
     return Text(f"no gang waits: no pod without a node has schedulerName {names}", style="yellow")
 

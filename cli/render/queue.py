@@ -8,12 +8,15 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from fourleaf.cli.render.layout import indented
+from fourleaf.cli.render.layout import CUT, indented, shortened
 from fourleaf.model.reasons.text import listed
 
 ROW_WIDTH = 120
-"""Characters of a row, at most, where the names in it leave room for that."""
-CUT = " ..."
+"""Characters of a row, at most."""
+NEWS_WIDTH = 34
+"""Characters that names leave for what would let a gang start: `it starts when` and who ends."""
+LEAST_NAME_WIDTH = 12
+GAP = "  "
 TITLES = ("gang", "priority", "pods", "GPUs", "age", "reason")
 
 
@@ -22,7 +25,8 @@ def queue_lines(
 ) -> Iterator[RenderableType]:
     """A row per gang, with what would let it start, else why it waits; `now` gives the ages.
 
-    `wide` adds lines with all of it. Where the entries have starts, these get a column.
+    `wide` adds lines with all of it, and has names whole; else those of gangs are cut in their
+    middle where a row would be too long. Where the entries have starts, these get a column.
     """
     if not entries:
         yield Text("no gang waits")
@@ -30,15 +34,19 @@ def queue_lines(
     titles = [*TITLES[:-1], "start", TITLES[-1]] if "start" in entries[0] else TITLES
     rows = [tuple(titles), *(_row(one, now) for one in entries)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    if not wide:
+        others = sum(widths[1:]) + len(GAP) * len(widths)
+        news = min(NEWS_WIDTH, max(len(_news(one)) for one in entries))
+        widths[0] = min(widths[0], max(LEAST_NAME_WIDTH, ROW_WIDTH - news - others))
     for row, entry in zip(rows, (None, *entries), strict=True):
         name, *numbers, reason = row
-        cells = [name.ljust(widths[0])]
+        cells = [shortened(name, widths[0]).ljust(widths[0])]
         cells += [cell.rjust(width) for cell, width in zip(numbers, widths[1:-1], strict=True)]
         style = "default" if entry else "dim"
-        line = Text("  ".join(cells), style, no_wrap=True)
-        line.append(f"  {reason}", style="yellow" if entry else "dim")
+        line = Text(GAP.join(cells), style, no_wrap=True)
+        line.append(f"{GAP}{reason}", style="yellow" if entry else "dim")
         if entry and not wide:
-            line.append(_fitting(f"  {_news(entry)}", ROW_WIDTH - len(line)))
+            line.append(GAP + _fitting(_news(entry), ROW_WIDTH - len(GAP) - len(line)))
         yield line
         if entry and wide:
             for step in entry["unblock"]:
@@ -58,11 +66,16 @@ def _news(entry: Mapping[str, Any]) -> str:
 
 
 def _fitting(text: str, width: int) -> str:
-    """As many words of `text` as fit."""
+    """As many words of `text` as fit; of a long name that does not, both ends."""
     if len(text) <= width:
         return text
-    words, _, _ = text[: max(0, width - len(CUT))].rpartition(" ")
-    return words + CUT if words.strip() else ""
+    room = max(0, width - len(f" {CUT}"))
+    words = text[: room + 1].rpartition(" ")[0]
+    name = text[len(words) :].lstrip().partition(" ")[0]
+    left = room - len(f"{words} ")
+    if left >= LEAST_NAME_WIDTH and len(name) > left:
+        words = f"{words} {shortened(name, left)}".lstrip()
+    return f"{words} {CUT}" if words else ""
 
 
 def _row(entry: Mapping[str, Any], now: float) -> tuple[str, ...]:

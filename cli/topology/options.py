@@ -51,7 +51,7 @@ SourcePath = Annotated[
 MaybeSource = Annotated[
     str | None,
     typer.Argument(
-        metavar="[SOURCE]",
+        metavar="SOURCE",
         help="The description: a file, or - for stdin. Without it, the labels of the cluster.",
     ),
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
-from fourleaf.cli.help import Subverbs
+from fourleaf.cli.help import Subverbs, VerbHelp
 from fourleaf.cli.options import Context, Kubeconfig, SchedulerNamespace
 from fourleaf.cli.output.console import EXIT_BAD_INPUT, EXIT_OK, EXIT_PENDING, write
 from fourleaf.cli.output.documents import write_document
@@ -34,7 +34,7 @@ app = typer.Typer(
 )
 
 
-@app.command("import")
+@app.command("import", cls=VerbHelp)
 def import_(
     source: SourcePath,
     from_: From = None,
@@ -86,7 +86,7 @@ def import_(
     raise typer.Exit(EXIT_PENDING if left else EXIT_OK)
 
 
-@app.command()
+@app.command(cls=VerbHelp)
 def check(
     source: MaybeSource = None,
     from_: From = None,
@@ -125,7 +125,7 @@ def check(
     raise typer.Exit(EXIT_OK if all(each.is_note for each in found) else EXIT_PENDING)
 
 
-@app.command()
+@app.command(cls=VerbHelp)
 def apply(
     source: SourcePath,
     from_: From = None,

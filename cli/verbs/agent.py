@@ -14,7 +14,7 @@ import typer
 
 from fourleaf.cli.cluster.addresses import address, health_address, serve_until_stopped
 from fourleaf.cli.cluster.connection import connected
-from fourleaf.cli.options import Context, HealthListen, Kubeconfig
+from fourleaf.cli.options import Context, HealthListen, Kubeconfig, LogLevel
 from fourleaf.cli.output.console import EXIT_OK
 from fourleaf.cli.output.documents import write_document
 
@@ -115,12 +115,13 @@ def agent(
     health_listen: HealthListen = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
+    log_level: LogLevel = None,
 ) -> None:
     """Publish the devices of this node and how they are, until stopped.
 
     It writes only what has changed, and compares what runs with what was granted. To see the
     processes of pods it has to see those of the host. With --discover it publishes as well where
-    the node stands in its fabric. LOG_LEVEL is DEBUG, INFO, WARNING or ERROR.
+    the node stands in its fabric.
 
     Exit code: 0 stopped, or published with --once; 1 with --once: the inventory cannot be
     relied on, or a pod uses what it was not granted; 2 bad options, or not published.
@@ -134,7 +135,7 @@ def agent(
     if output is not None and not once:
         raise typer.BadParameter("prints one reading: add --once", param_hint="-o")
     allow_more_open_files()
-    set_up_logs()
+    set_up_logs(log_level)
     reader = reader_for(SourceName(chosen.value), from_file)
     discovery = _discovery(node_name or "", host_files, sysfs, cloud) if discover else None
     if output is not None:

@@ -11,7 +11,7 @@ import typer
 from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.cluster.connection import refused
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
-from fourleaf.cli.help import Subverbs
+from fourleaf.cli.help import Subverbs, VerbHelp
 from fourleaf.cli.input.files import need_terms, open_files
 from fourleaf.cli.options import (
     Answer,
@@ -41,7 +41,7 @@ Defaults = Annotated[
 app = typer.Typer(cls=Subverbs, help="Show, validate or explain the config.", no_args_is_help=True)
 
 
-@app.command()
+@app.command(cls=VerbHelp)
 def show(
     files: MaybeFiles = None,
     defaults: Defaults = False,
@@ -84,7 +84,7 @@ def _flat(path: str, value: object) -> Iterator[tuple[str, object]]:
         yield path, value
 
 
-@app.command()
+@app.command(cls=VerbHelp)
 def validate(
     files: MaybeFiles = None,
     defaults: Defaults = False,
@@ -114,7 +114,7 @@ def validate(
     write_document(found, output)
 
 
-@app.command()
+@app.command(cls=VerbHelp)
 def explain(
     files: MaybeFiles = None,
     defaults: Defaults = False,

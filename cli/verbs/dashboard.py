@@ -19,6 +19,7 @@ from fourleaf.cli.options import (
     Context,
     HealthListen,
     Kubeconfig,
+    LogLevel,
     Now,
     SchedulerNamespace,
 )
@@ -58,7 +59,11 @@ def dashboard(
     ] = None,
     recording: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Begin with the last day of what `record` wrote there."),
+        typer.Option(
+            metavar="DIR",
+            help="Begin with the last day of what `record` wrote there, and expect gangs that "
+            "state no duration to end as it saw others do.",
+        ),
     ] = None,
     token_file: Annotated[
         Path | None,
@@ -92,11 +97,12 @@ def dashboard(
             "it on. Repeatable.",
         ),
     ] = None,
+    log_level: LogLevel = None,
 ) -> None:
     """Show fabric, queue, gangs, cycles and what-ifs in a browser, until stopped.
 
     Nothing in the cluster is changed. Other machines are served only with --token-file or
-    --auth-header. LOG_LEVEL is DEBUG, INFO, WARNING or ERROR.
+    --auth-header.
 
     Exit code: 0 stopped by a signal, 2 bad options, or the cluster or file cannot be read.
     """
@@ -116,7 +122,7 @@ def dashboard(
         hint = f"--context, --recording or {OPTION}"
         raise typer.BadParameter("goes with no --snapshot", param_hint=hint)
     allow_more_open_files()
-    set_up_logs()
+    set_up_logs(log_level)
     names = tuple(one.lower() for one in name or ())
     options = DashboardOptions(
         host,

@@ -26,7 +26,7 @@ from fourleaf.cli.options import (
     PlanFiles,
     SchedulerNamespace,
 )
-from fourleaf.cli.output.console import glyphs, print_problems, write
+from fourleaf.cli.output.console import glyphs, print_set_aside, write
 from fourleaf.cli.output.documents import tell
 from fourleaf.cli.output.progress import Progress
 
@@ -89,7 +89,7 @@ def _dry_run(
         reading = reading_of(reach, files, now)
         config = reading.snapshot.config
         need_terms(config, reading.config_source, load())
-        print_problems(one for one in reading.problems if one.is_error)
+        print_set_aside(one for one in reading.problems if one.is_error)
         budget = config.spec.defragmentation.moves_per_hour if moves is None else moves
         ready, young = movers(reading)
         snapshot = gathering(reading, ready)

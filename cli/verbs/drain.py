@@ -23,7 +23,14 @@ from fourleaf.cli.options import (
     PlanFiles,
     SchedulerNamespace,
 )
-from fourleaf.cli.output.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems, write
+from fourleaf.cli.output.console import (
+    EXIT_OK,
+    EXIT_PENDING,
+    glyphs,
+    print_problems,
+    print_set_aside,
+    write,
+)
 from fourleaf.cli.output.documents import for_people, tell, write_document
 from fourleaf.cli.output.progress import Progress
 
@@ -38,7 +45,7 @@ def drain(
     places: Annotated[
         list[str],
         typer.Argument(
-            metavar="NODE|LEAF...",
+            metavar="NODE|LEAF",
             help="Nodes, or leaves or spines whole.",
             autocompletion=completion.places,
         ),
@@ -98,7 +105,7 @@ def _dry_run(
         reading = reading_of(reach, files)
         need_terms(reading.snapshot.config, reading.config_source, load())
         nodes = nodes_of(reading.snapshot.fabric, places, "the input" if files else reach.name)
-        print_problems(one for one in reading.problems if one.is_error)
+        print_set_aside(one for one in reading.problems if one.is_error)
         snapshot = emptied(reading, nodes)
         with Progress("looking for other places") as progress:
             client.wait_until_ready(LOADING_SECONDS)

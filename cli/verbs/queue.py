@@ -29,7 +29,7 @@ from fourleaf.cli.options import (
     Server,
     Watch,
 )
-from fourleaf.cli.output.console import EXIT_OK, err
+from fourleaf.cli.output.console import EXIT_OK, err, print_set_aside
 from fourleaf.cli.output.documents import Document, tell
 from fourleaf.cli.output.progress import Progress
 from fourleaf.cli.output.watch import WatchedAnswer, need_anew, present
@@ -123,6 +123,8 @@ def _looking(
 
         def look() -> Look:
             reading = reading_of(reach, files, now, cached=True)
+            if files:
+                print_set_aside(one for one in reading.problems if one.is_error)
             starts = None if client is None else _starts(client, reading, known)
             return waiting(reading, starts), reading.snapshot.now
 

@@ -14,7 +14,7 @@ from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.cluster.addresses import on_signal
 from fourleaf.cli.cluster.connection import connected
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
-from fourleaf.cli.options import Context, Kubeconfig, SchedulerNamespace
+from fourleaf.cli.options import Context, Kubeconfig, LogLevel, SchedulerNamespace
 
 if TYPE_CHECKING:
     from fourleaf.dashboard.sources.live_cluster import LiveSource
@@ -35,6 +35,7 @@ def record(
     files: Annotated[
         int, typer.Option(metavar="N", min=2, help="Files kept; the oldest is deleted.")
     ] = 16,
+    log_level: LogLevel = None,
 ) -> None:
     """Write down which gangs arrive, run and end, and which nodes fail, until stopped.
 
@@ -49,7 +50,7 @@ def record(
     from fourleaf.simulator.recording.files import MEBIBYTE, BadRecording, RecordingFiles
 
     allow_more_open_files()
-    set_up_logs()
+    set_up_logs(log_level)
     written = RecordingFiles(folder, size * MEBIBYTE, files)
     reach = ClusterAccess(kubeconfig, context, scheduler_namespace)
     try:

@@ -23,7 +23,6 @@ from fourleaf.cli.options import Answer, OutputFormat, filename
 from fourleaf.cli.output.console import EXIT_OK, err
 from fourleaf.cli.output.documents import tell
 from fourleaf.cli.trace_options import (
-    SIZES_HELP,
     Days,
     Duration,
     FabricName,
@@ -31,6 +30,7 @@ from fourleaf.cli.trace_options import (
     Period,
     TraceName,
     WindowSlack,
+    sizes_option,
 )
 
 if TYPE_CHECKING:
@@ -49,13 +49,16 @@ def replay(
     fabric: FabricName = None,
     policy: Annotated[
         list[str] | None,
-        typer.Option(help="cpsat, greedy, buddy, first-fit or spread; repeatable, all without it."),
+        typer.Option(
+            metavar="POLICY",
+            help="cpsat, greedy, buddy, first-fit or spread; repeatable, all without it.",
+        ),
     ] = None,
     load: Load = None,
     days: Days = None,
-    sizes: Annotated[str | None, typer.Option(help=SIZES_HELP)] = None,
+    sizes: Annotated[str | None, sizes_option()] = None,
     period: Period = 60,
-    seed: Annotated[int, typer.Option(min=0, help="Decides failures and ties.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Decides failures and ties.")] = 0,
     backfill: Annotated[
         bool, typer.Option(help="Keep room for gangs that have waited for long.")
     ] = True,
@@ -65,14 +68,16 @@ def replay(
     recovery: Annotated[
         str | None,
         typer.Option(
-            help="What hit gangs get: repair, patch or restart; else repair, and spread patches."
+            metavar="HOW",
+            help="What hit gangs get: repair, patch or restart; else repair, and spread patches.",
         ),
     ] = None,
     defrag: Annotated[
         float, typer.Option(metavar="HOURS", min=0, help="Move gangs so often; not with spread.")
     ] = 0.0,
     oversubscription: Annotated[
-        int | None, typer.Option(min=1, max=8, help="Stretch durations by shared uplinks.")
+        int | None,
+        typer.Option(metavar="RATIO", min=1, max=8, help="Stretch durations by shared uplinks."),
     ] = None,
     communication: Annotated[
         float, typer.Option(metavar="PERCENT", min=0, max=99, help="Of a step, in one leaf.")
@@ -90,10 +95,9 @@ def replay(
     """Replay a trace under one policy or several, and compare what comes of it.
 
     Without TRACE it is one of 64 nodes that is part of the package. DIR of `fourleaf record` is a
-    trace of your own. Public traces are read from the folder that the environment variable
-    TOPOLOGY_DATA_DIR names, with the files that docs/replay.md lists; without it, from shared/data
-    beside the checkout. The same command gives the same figures, whatever the machine, as long as
-    no cycle is unproven.
+    trace of your own. Public traces are no part of the package: docs/replay.md says where each
+    file comes from, and TOPOLOGY_DATA_DIR names the folder that they were put into. The same
+    command gives the same figures, whatever the machine, as long as no cycle is unproven.
 
     Exit code: 0 replayed, 2 bad input.
     """

@@ -19,6 +19,7 @@ from fourleaf.cli.options import (
     Context,
     HealthListen,
     Kubeconfig,
+    LogLevel,
     Namespace,
     SchedulerNames,
 )
@@ -70,7 +71,10 @@ def run(
     ] = "127.0.0.1:8080",
     health_listen: HealthListen = None,
     lease_seconds: Annotated[
-        int, typer.Option(min=3, max=60, help="How long the lead holds without a renewal.")
+        int,
+        typer.Option(
+            metavar="SECONDS", min=3, max=60, help="How long the lead holds without a renewal."
+        ),
     ] = 6,
     dry_run: Annotated[
         DryRunMode,
@@ -89,10 +93,11 @@ def run(
             "OTEL_EXPORTER_OTLP_ENDPOINT names.",
         ),
     ] = False,
+    log_level: LogLevel = None,
 ) -> None:
     """Schedule the gangs of a cluster, until stopped.
 
-    Several replicas elect a leader. LOG_LEVEL is DEBUG, INFO, WARNING or ERROR.
+    Several replicas elect a leader.
 
     Exit code: 0 stopped by a signal, 2 the cluster cannot be reached with these credentials.
     """
@@ -120,7 +125,7 @@ def run(
         allow_more_open_files()
         freeze_survivors()
         say_nothing_of_dropped_tasks()
-        set_up_logs()
+        set_up_logs(log_level)
         _log_plugins(setting.installed)
         options = SchedulerOptions(
             namespace=namespace or own_namespace(),

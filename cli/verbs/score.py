@@ -27,7 +27,7 @@ from fourleaf.cli.options import (
     Seed,
     TimeLimit,
 )
-from fourleaf.cli.output.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems
+from fourleaf.cli.output.console import EXIT_OK, EXIT_PENDING, glyphs, print_set_aside
 from fourleaf.cli.output.documents import tell
 from fourleaf.cli.output.progress import Progress
 
@@ -79,7 +79,7 @@ def scored(client: SolverClient, given: Input, name: str | None, namespace: str 
     reading = given.read()
     snapshot = reading.snapshot
     wanted = None if name is None else find_gang(reading, name, namespace, given.where)
-    print_problems(one for one in reading.problems if one.is_error)
+    print_set_aside(one for one in reading.problems if one.is_error)
     plan = planned(client, snapshot)
     with Progress("looking for the next best places"):
         standing = reading.standing((), True)

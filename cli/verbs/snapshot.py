@@ -56,9 +56,10 @@ def snapshot(
 
 
 def document(live: Live) -> dict[str, Any]:
-    """The List: kind by kind, each by namespace and name."""
-    items = [*live.objects, *live.leases]
-    return {"apiVersion": "v1", "kind": "List", "items": sorted(items, key=_order)}
+    """The List, marked as a snapshot: kind by kind, each by namespace and name."""
+    from fourleaf.model.readers.objects.snapshot_mark import marked
+
+    return marked(sorted([*live.objects, *live.leases], key=_order))
 
 
 def _order(body: dict[str, Any]) -> tuple[str, str, str, str]:

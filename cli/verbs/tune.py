@@ -10,10 +10,9 @@ import typer
 from fourleaf.cli.bad_input import unwritable
 from fourleaf.cli.logs import log_to_stderr
 from fourleaf.cli.options import Answer, OutputFormat, filename
-from fourleaf.cli.output.console import EXIT_OK, EXIT_PENDING, err
+from fourleaf.cli.output.console import EXIT_OK, EXIT_PENDING, err, print_set_aside
 from fourleaf.cli.output.documents import tell
 from fourleaf.cli.trace_options import (
-    SIZES_HELP,
     Days,
     Duration,
     FabricName,
@@ -21,6 +20,7 @@ from fourleaf.cli.trace_options import (
     Period,
     TraceName,
     WindowSlack,
+    sizes_option,
 )
 
 if TYPE_CHECKING:
@@ -41,9 +41,11 @@ def tune(
     fabric: FabricName = None,
     load: Load = None,
     days: Days = None,
-    sizes: Annotated[str, typer.Option(help=SIZES_HELP)] = "asked",
+    sizes: Annotated[str, sizes_option()] = "asked",
     period: Period = 60,
-    seed: Annotated[int, typer.Option(min=0, help="Decides what is tried, and ties.")] = 0,
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Decides what is tried, and ties.")
+    ] = 0,
     window_slack: WindowSlack = None,
     config: Annotated[
         str | None, typer.Option(metavar="PATH", help="The SchedulerConfig to start from.")
@@ -51,37 +53,46 @@ def tune(
     objective: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="MEASURE",
             help="allocation, largest-wait, leaves, wait or completion; repeatable, the first "
-            "three without it. Their mean gain decides, and none may get much worse."
+            "three without it. Their mean gain decides, and none may get much worse.",
         ),
     ] = None,
     knob: Annotated[
         list[str] | None,
-        typer.Option(help="What is turned, as a path within spec; repeatable."),
+        typer.Option(metavar="FIELD", help="What is turned, as a path within spec; repeatable."),
     ] = None,
     held_out: Annotated[
-        float, typer.Option(min=0.05, max=0.95, help="The share that comes last, for the verdict.")
+        float,
+        typer.Option(
+            metavar="SHARE", min=0.05, max=0.95, help="The share that comes last, for the verdict."
+        ),
     ] = 0.3,
     deals: Annotated[
-        int, typer.Option(min=1, help="Replays of a trace: as recorded, and dealt anew.")
+        int,
+        typer.Option(metavar="N", min=1, help="Replays of a trace: as recorded, and dealt anew."),
     ] = 3,
     tolerance: Annotated[
         float, typer.Option(metavar="PERCENT", min=0, help="What any objective may lose.")
     ] = 1.0,
-    trials: Annotated[int, typer.Option(min=1, help="Of the whole study.")] = 60,
-    workers: Annotated[int, typer.Option(min=1, help="Processes at work here.")] = 1,
+    trials: Annotated[int, typer.Option(metavar="N", min=1, help="Of the whole study.")] = 60,
+    workers: Annotated[int, typer.Option(metavar="N", min=1, help="Processes at work here.")] = 1,
     worker: Annotated[
         bool, typer.Option("--worker", help="Join the study as one worker, and report nothing.")
     ] = False,
     worker_number: Annotated[
-        int, typer.Option(min=0, envvar="JOB_COMPLETION_INDEX", help="Of this worker, from 0.")
+        int,
+        typer.Option(
+            metavar="N", min=0, envvar="JOB_COMPLETION_INDEX", help="Of this worker, from 0."
+        ),
     ] = 0,
     storage: Annotated[
         str | None,
         typer.Option(metavar="URL", help="sqlite:///FILE (default), a database, journal:///FILE."),
     ] = None,
     study: Annotated[
-        str | None, typer.Option(help="Its name in the storage; the trace's without it.")
+        str | None,
+        typer.Option(metavar="NAME", help="Its name in the storage; the trace's without it."),
     ] = None,
     pictures: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write tune.png and tune.html there.")
@@ -135,6 +146,7 @@ def tune(
             raise typer.Exit(EXIT_OK)
         # Before the study is begun: evidence that is refused must leave no study of it behind.
         split = split_of(task)
+        print_set_aside(split.problems)
         _search(url, name, task, trials, workers)
         verdict = _judged(url, name, task, split, tolerance / 100)
     tell(lambda: document(verdict), lambda: report(verdict), output)

@@ -10,7 +10,7 @@ import typer
 
 from fourleaf.cli.cluster.addresses import address, on_signal, taken
 from fourleaf.cli.cluster.connection import connected, own_namespace
-from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig, SchedulerNames
+from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig, LogLevel, SchedulerNames
 
 if TYPE_CHECKING:
     from fourleaf.webhook.serve import WebhookOptions
@@ -67,12 +67,13 @@ def webhook(
     ] = None,
     drain_seconds: Annotated[
         float,
-        typer.Option(min=0, max=60, help="How long to answer on after a signal to stop."),
+        typer.Option(
+            metavar="SECONDS", min=0, max=60, help="How long to answer on after a signal to stop."
+        ),
     ] = 5.0,
+    log_level: LogLevel = None,
 ) -> None:
     """Complete and check pods and claims before they exist, until stopped.
-
-    LOG_LEVEL is DEBUG, INFO, WARNING or ERROR.
 
     Exit code: 0 stopped by a signal, 2 the cluster cannot be reached with these credentials.
     """
@@ -88,7 +89,7 @@ def webhook(
     host, port = address(listen)
     side_host, side_port = address(metrics_listen, "--metrics-listen")
     allow_more_open_files()
-    set_up_logs()
+    set_up_logs(log_level)
     options = WebhookOptions(
         host=host,
         port=port,

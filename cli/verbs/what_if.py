@@ -9,7 +9,7 @@ from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.input.files import need_terms, open_files
 from fourleaf.cli.input.plan_input import Input, planned
 from fourleaf.cli.options import OutputFormat
-from fourleaf.cli.output.console import glyphs, print_problems
+from fourleaf.cli.output.console import glyphs, print_set_aside
 from fourleaf.cli.output.documents import tell
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def compared(client: SolverClient, given: Input, what_if: str) -> Comparison:
     config = patched(reading.snapshot.config, change)
     need_terms(config, change.name, client.extensions_in_force())
     changed = gathered.reading(config)
-    print_problems(dict.fromkeys((*reading.problems, *changed.problems)))
+    print_set_aside(dict.fromkeys((*reading.problems, *changed.problems)))
     before = PlannedSnapshot(reading.snapshot, planned(client, reading.snapshot))
     after = PlannedSnapshot(changed.snapshot, planned(client, changed.snapshot))
     return compare(before, after, client.extensions_in_force())

@@ -31,6 +31,7 @@ class FileSource:
             advice = "Name a file that `fourleaf snapshot` wrote, or one with nodes in it."
             raise BadInput([Problem(Severity.ERROR, name, "Node", "", "", "holds no node", advice)])
         self._objects = tuple(_objects(sources))
+        self._whole = reading.members.situation.whole
         self._moment = ClusterMoment(
             1,
             reading.snapshot,
@@ -53,9 +54,9 @@ class FileSource:
 
     def beside(self, given: Sequence[Source]) -> Snapshot:
         """What there would be to plan with `given` on top. Raises `BadInput`."""
-        return read_beside(
-            self.name, [dict(one) for one in self._objects], given, self._moment.snapshot.now
-        ).snapshot
+        objects = [dict(one) for one in self._objects]
+        now, whole = self._moment.snapshot.now, self._whole
+        return read_beside(self.name, objects, given, now, whole=whole).snapshot
 
     async def history(self, gang: GangKey, pods: Sequence[str]) -> HistoryView:
         """What Leases and events among the files say of a gang."""

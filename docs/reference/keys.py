@@ -15,6 +15,7 @@ from fourleaf.model.gang import Strategy
 from fourleaf.model.node import GPU_SOURCE_LABEL
 from fourleaf.model.readers.nodes.nodes import FAILURE_RATE
 from fourleaf.model.readers.objects import annotations as names
+from fourleaf.model.readers.objects.snapshot_mark import SNAPSHOT
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 from fourleaf.model.running_gang import RepairPolicy
 from fourleaf.webhook.names import DEFAULT_SCHEDULER, ENFORCE
@@ -80,6 +81,7 @@ OURS = (
     Key(FENCE, "pod", "The epoch that rolled its commit back."),
     Key(RECORD, "Lease", "What the Lease records."),
     Key(CONTENT, "Lease", "The record, as JSON."),
+    Key(SNAPSHOT, "List of `fourleaf snapshot`", "`true`: read it as the cluster that it was."),
     Key(GENERATION, "webhook configuration", "Which change of its certificates it has seen."),
     Key(GPU_SOURCE_LABEL, "node, in the model alone", "What names its GPUs, where nodes differ."),
 )

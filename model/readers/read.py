@@ -124,19 +124,22 @@ def read(
     """Everything that `sources` hold, as a snapshot.
 
     `now` in seconds since the epoch; None takes the newest creationTimestamp of the
-    input. With `strict`, any error raises `BadInput` with all problems; without, a broken
-    node is left out, a broken gang is held as `Invalid`, and the problems are returned.
+    input. With `strict`, any error raises `BadInput` with all problems, but for what is wrong
+    within a snapshot, which is read as its cluster was; without, a broken node is left out, a
+    broken gang is held as `Invalid`, and the problems are returned.
     With `expand`, owners without pods get those that their controllers would make.
     `config` counts in place of what the sources say. `whole`: they leave nothing out that the
-    cluster has, so that a gang whose owner is not there is held.
+    cluster has, so that a gang whose owner is not there is held; a snapshot leaves nothing out.
     """
     report = Report()
     with without_collection():
         inventory = Inventory(report)
         inventory.take(sources)
+        whole = whole or bool(inventory.snapshots)
         reading = _decoded(inventory, now, expand, config, whole)
-    if strict and report.errors:
-        raise BadInput(report.problems)
+    held = inventory.snapshots
+    if strict and any(one.source not in held for one in report.errors):
+        raise BadInput(p for p in report.problems if not (p.is_error and p.source in held))
     return reading
 
 

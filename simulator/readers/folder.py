@@ -12,8 +12,10 @@ from fourleaf.model.problems import brief
 
 T = TypeVar("T")
 VARIABLE = "TOPOLOGY_DATA_DIR"
-DEFAULT = Path(__file__).resolve().parents[3] / "shared" / "data"
-"""Beside the checkout."""
+PAGE = "docs/replay.md"
+"""Says where each file comes from, with its licence and checksum."""
+BESIDE = Path(__file__).resolve().parents[3] / "shared" / "data"
+"""Where tests and benchmarks of a checkout find the data without the variable."""
 
 
 class NoData(Exception):
@@ -21,8 +23,8 @@ class NoData(Exception):
 
 
 def folder() -> Path:
-    """The folder that `TOPOLOGY_DATA_DIR` names, else the one beside the checkout."""
-    return Path(os.environ.get(VARIABLE, DEFAULT))
+    """The folder that `TOPOLOGY_DATA_DIR` names, else the one that a checkout has beside it."""
+    return Path(os.environ.get(VARIABLE, BESIDE))
 
 
 def available(*names: str) -> bool:
@@ -42,7 +44,11 @@ def read(name: str, parse: Callable[[dict[str, str]], T]) -> Iterator[T]:
     """
     path = folder() / name
     if not path.is_file():
-        raise NoData(f"{path} is not there.\nSet {VARIABLE} to the folder that holds {name}.")
+        where = f"{path} is not there"
+        if VARIABLE not in os.environ:
+            where = f"{name} is not there: {VARIABLE} names no folder of public traces"
+        advice = f"Set {VARIABLE} to the folder that holds {name}; {PAGE} says where it comes from."
+        raise NoData(f"{where}.\n{advice}")
     line = 1
     try:
         with path.open(newline="", encoding="utf-8") as file:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from fourleaf.model.fabric import Fabric
+from fourleaf.model.problems import Problem
 from fourleaf.model.readers import open_paths, read
+from fourleaf.model.snapshot import Snapshot
 from fourleaf.simulator.readers.catalogue import fabric
 from fourleaf.simulator.readers.catalogue import trace as trace_named
 from fourleaf.simulator.readers.snapshot import trace_of
@@ -31,12 +33,16 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Where the choice is made, and where it is judged. The windows say in words what each is."""
+    """Where the choice is made, and where it is judged. The windows say in words what each is.
+
+    `problems`: what is wrong with objects of snapshots, which are read as their clusters were.
+    """
 
     train: tuple[Case, ...]
     held_out: tuple[Case, ...]
     train_window: str
     held_out_window: str
+    problems: tuple[Problem, ...] = ()
 
 
 def split_of(task: TuningTask) -> Split:
@@ -97,18 +103,23 @@ def _of_snapshots(task: TuningTask) -> Split:
     later = min(count - 1, max(1, round(count * task.held_out)))
     if count < 2:
         raise TooLittle("one snapshot cannot be both learnt from and held out")
-    cases = [_of_snapshot(path, task) for path in task.snapshots]
+    readings = [read(open_paths([path])) for path in task.snapshots]
+    cases = [
+        _of_snapshot(path, reading.snapshot, task.duration)
+        for path, reading in zip(task.snapshots, readings, strict=True)
+    ]
+    problems = (one for reading in readings for one in reading.problems)
     return Split(
         tuple(cases[:-later]),
         tuple(cases[-later:]),
         ", ".join(task.snapshots[:-later]),
         ", ".join(task.snapshots[-later:]),
+        tuple(one for one in problems if one.is_error),
     )
 
 
-def _of_snapshot(path: str, task: TuningTask) -> Case:
-    snapshot = read(open_paths([path])).snapshot
-    trace = trace_of(snapshot, task.duration)
+def _of_snapshot(path: str, snapshot: Snapshot, duration: int) -> Case:
+    trace = trace_of(snapshot, duration)
     if not trace.jobs or not snapshot.fabric.leaves:
         raise TooLittle(f"{path} holds no gang that waits, or no node")
     return Case(replace(trace, source=f"{path}: {trace.source}"), snapshot.fabric)

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from fourleaf.dashboard import serve
+from fourleaf.dashboard import start_times as searched
+from fourleaf.dashboard.sources.snapshot_files import FileSource
 from fourleaf.dashboard.start_times import SEARCH_PAUSE_SECONDS, StartTimes
 from fourleaf.model.extensions import ExtensionError
-from fourleaf.model.fabric import Leaf
+from fourleaf.model.fabric import Fabric, Leaf
 from fourleaf.model.gang import Gang, GangKey, Role
+from fourleaf.model.readers import open_paths
 from fourleaf.model.resources import Resources
+from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.start import Start
+from fourleaf.simulator.recording.files import RecordingFiles
+from fourleaf.simulator.recording.look import look_at
+from tests.cli.made import EXAMPLES
 from tests.dashboard.made import moment, node
 from tests.twins.virtual_clock import VirtualClock
 
@@ -122,3 +133,64 @@ async def test_where_nobody_waits_nothing_is_searched(start_times: Searching) ->
     await start_times.clock.advance(SEARCH_PAUSE_SECONDS)
     assert start_times.starts(moment(LEAVES, version=2)) == {}
     assert start_times.searches == 1
+
+
+def recorded(folder: Path, seconds: tuple[float, ...]) -> None:
+    """Gangs of one pod that ran for so long, one after the other, on the only node."""
+    files = RecordingFiles(folder)
+    files.open()
+    at = 100_000.0
+    for number, ran in enumerate(seconds):
+        role = Role((), Resources(gpus=8), bound=((f"old-{number}-0", "a"),))
+        one = StandingGang(Gang(GangKey("ml", f"old-{number}"), (role,), created=at), started=at)
+        for now, standing in ((at, [one]), (at + ran, [])):
+            files.look(look_at(Snapshot(Fabric(tuple(LEAVES)), now=now), standing), {})
+        at += ran + 1
+    files.close()
+
+
+async def test_a_recording_gives_ends_where_none_are_stated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is searched is told how long gangs ran that were like one, once the folder says so."""
+    asked: list[Snapshot] = []
+
+    def ask(client: Any, snapshot: Snapshot) -> Mapping[GangKey, Start]:
+        asked.append(snapshot)
+        return {}
+
+    quiet = SimpleNamespace(wait_until_ready=lambda: None, close=lambda: None)
+    monkeypatch.setattr(searched, "asking_client", lambda _: quiet)
+    monkeypatch.setattr(searched, "ask_starts", ask)
+    clock = VirtualClock()
+    made = StartTimes(clock, lambda: None, tmp_path)
+    for version in (1, 2):
+        made.starts(moment(LEAVES, gangs=GANGS, version=version))
+        while made.searching:
+            await asyncio.sleep(0.001)
+        if version == 1:
+            recorded(tmp_path, seconds=(100.0, 200.0, 300.0))
+            await clock.advance(SEARCH_PAUSE_SECONDS)
+    await made.close()
+    assert [gang.duration for one in asked for gang in one.gangs] == [None, 200.0]
+
+
+async def test_the_recording_is_that_of_the_option(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder that trends begin with is the one that starts are expected by."""
+
+    class Begun(Exception):
+        pass
+
+    def begun(clock: Any, found: Any, recording: Path | None) -> StartTimes:
+        raise Begun(recording)
+
+    monkeypatch.setattr(serve, "StartTimes", begun)
+    source = FileSource("", open_paths([EXAMPLES]))
+    with pytest.raises(Begun) as made:
+        async with serve.serving(
+            source, VirtualClock(), serve.DashboardOptions(recording=tmp_path)
+        ):
+            pass
+    assert made.value.args == (tmp_path,)

@@ -77,7 +77,7 @@ def started(values: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Dashb
         seen.append(given[-1])
 
     monkeypatch.setattr("fourleaf.cli.verbs.dashboard._live", instead)
-    monkeypatch.setattr("fourleaf.k8s_bridge.runtime.logs.set_up_logs", lambda: None)
+    monkeypatch.setattr("fourleaf.k8s_bridge.runtime.logs.set_up_logs", lambda _: None)
     spec = templates(made(values))["fourleaf-dashboard"]
     done = CliRunner().invoke(app, arguments(spec, folder))
     assert done.exit_code == 0, done.output

@@ -7,6 +7,7 @@ from tests.mutants.mutant import Mutant
 IN_FORCE = "tests/cli/test_config_in_force.py"
 
 DRAIN = "tests/cli/test_drain.py"
+SNAPSHOT = "tests/cli/test_snapshot.py"
 READING = "tests/model/readers/bad_input/test_reading.py"
 
 ANSWERS = (
@@ -25,6 +26,14 @@ ANSWERS = (
         "return Hold(ReasonKind.INVALID, detail, (), (fault.advice,))",
         "return Hold(ReasonKind.INVALID, detail)",
         f"{READING}::test_a_gang_held_as_invalid_says_what_the_error_says",
+    ),
+    Mutant(
+        "answers: a snapshot is a cluster",
+        "one broken gang of a tenant keeps all others in a snapshot from an answer",
+        "model/readers/objects/inventory.py",
+        "                self.snapshots.add(source.name)",
+        "                pass",
+        f"{SNAPSHOT}::test_the_dashboard_shows_the_rest",
     ),
     Mutant(
         "answers: Jobs that end",

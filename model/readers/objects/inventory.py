@@ -12,6 +12,7 @@ from fourleaf.model.readers.objects.dra_kinds import CLAIM, DEVICE_CLASS, SLICE,
 from fourleaf.model.readers.objects.lookup import NAME_ADVICE, is_name
 from fourleaf.model.readers.objects.manifest import Body, Manifest, part_of
 from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.objects.snapshot_mark import is_snapshot
 from fourleaf.model.readers.objects.storage_kinds import CSI_NODE, STORAGE_KINDS
 from fourleaf.model.readers.objects.unread_kinds import Stranger, strangers_in
 from fourleaf.model.readers.text.json import BadText
@@ -72,13 +73,15 @@ def namespace_in(kind: str, metadata: Body) -> Any:
 class Inventory:
     """All objects of the sources by (API group, kind), and counts of the kinds left aside.
 
-    `strangers` are those left aside that name a scheduler.
+    `strangers` are those left aside that name a scheduler, `snapshots` the names of sources that
+    hold what a cluster held.
     """
 
     def __init__(self, report: Report) -> None:
         self.report = report
         self.ignored: Counter[str] = Counter()
         self.strangers: list[Stranger] = []
+        self.snapshots: set[str] = set()
         self._aside: list[tuple[str, str, str, Body, str]] = []
         self._by_kind: dict[tuple[str, str], list[Manifest]] = {}
         self._seen: dict[tuple[str, str, str, str], Manifest] = {}
@@ -125,6 +128,8 @@ class Inventory:
             except BadText as bad:
                 self.report.error(source.name, "", "", None, str(bad), bad.advice)
                 continue
+            if source.objects is None and is_snapshot(found):
+                self.snapshots.add(source.name)
             for number, document in enumerate(found):
                 where = f"document {number + 1}" if len(found) > 1 else "document"
                 self._take(source.name, document, where)
@@ -212,6 +217,8 @@ class Inventory:
         if first is manifest:
             self._by_kind.setdefault((group, kind), []).append(manifest)
             return
+        # No cluster holds an object twice: which of the two it had has to be said.
+        self.snapshots -= {source, first.source}
         message = f"stands twice in the input (first in {first.source})"
         manifest.error("metadata.name", name, message, "Keep one of the two objects.")
         first.fault = first.fault or manifest.fault

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fourleaf.simulator.readers import kalos, lingjun, openb_nodes, openb_pods, philly
+from fourleaf.simulator.readers import folder, kalos, lingjun, openb_nodes, openb_pods, philly
 from fourleaf.simulator.readers.catalogue import fabric
 from fourleaf.simulator.readers.folder import NoData, available
 from fourleaf.simulator.trace import Job
@@ -110,3 +110,16 @@ def test_regular_fabrics_have_leaves_of_four() -> None:
     """64 nodes are 16 leaves under 2 spines."""
     found = fabric("regular:64")
     assert (len(found.nodes), len(found.leaves), len(found.spines)) == (64, 16, 2)
+
+
+def test_who_has_no_data_is_told_where_it_comes_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no folder is named, no path of this machine is, but the variable and the page."""
+    monkeypatch.delenv("TOPOLOGY_DATA_DIR", raising=False)
+    monkeypatch.setattr(folder, "BESIDE", tmp_path / "nowhere")
+    with pytest.raises(NoData) as refused:
+        kalos.trace()
+    said = str(refused.value)
+    assert said.startswith("kalos_converted_319jobs.csv is not there: TOPOLOGY_DATA_DIR names no")
+    assert ("docs/replay.md" in said, str(tmp_path) in said) == (True, False)
