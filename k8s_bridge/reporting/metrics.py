@@ -23,6 +23,7 @@ from fourleaf.k8s_bridge.reporting.build_info import own_version
 from fourleaf.k8s_bridge.reporting.fabric_usage import FabricUsage
 from fourleaf.k8s_bridge.reporting.namespace_metrics import NamespaceMetrics
 from fourleaf.k8s_bridge.reporting.namespace_use import NamespaceUse
+from fourleaf.k8s_bridge.runtime.metric_registry import new_registry
 from fourleaf.model.plan import Plan, PlanStatus
 from fourleaf.model.reasons.kinds import ReasonKind
 
@@ -42,7 +43,7 @@ class SchedulerMetrics:
     """All metrics of one process. One method for each thing that happens."""
 
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
-        self.registry = registry or CollectorRegistry()
+        self.registry = registry or new_registry()
         self._new_counter = partial(Counter, registry=self.registry)
         self._new_gauge = partial(Gauge, registry=self.registry)
         self._new_histogram = partial(Histogram, registry=self.registry)
