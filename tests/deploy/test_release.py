@@ -47,6 +47,36 @@ def test_the_version_stands_in_one_place() -> None:
     assert all("check" in one for name, one in needs.items() if name != "check")
 
 
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/install.md", "deploy/charts/fourleaf/README.md"]
+)
+def test_the_chart_is_installed_from_where_a_release_pushes_it(page: str) -> None:
+    """Each page that installs has the command with that registry, and no other one."""
+    release = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yaml").read_text())
+    steps = "".join(one.get("run", "") for one in release["jobs"]["charts"]["steps"])
+    assert '"oci://$REGISTRY/charts"' in steps
+    named = re.findall(r"helm install fourleaf (oci://\S+)", (ROOT / page).read_text())
+    assert {*named} == {f"oci://{release['env']['REGISTRY']}/charts/fourleaf"}
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/install.md"])
+def test_a_first_installation_makes_its_namespace(page: str) -> None:
+    """A command that stands alone says `--create-namespace`: helm makes none by itself."""
+    text = (ROOT / page).read_text()
+    alone = re.findall(r"(?:^\$|`)\s?(helm install fourleaf \S+ -n \S+[^`\n]*)", text, re.MULTILINE)
+    made = "kubectl create namespace fourleaf-system" in text
+    lacking = [one for one in alone if "--create-namespace" not in one and "--dry-run" not in one]
+    assert alone
+    assert not [one for one in lacking if not (made and one.endswith("\\"))]
+
+
+def test_a_release_hides_no_warning() -> None:
+    """What packages the chart throws no message away, and gets none: links are followed before."""
+    script = (ROOT / ".ci" / "release-check").read_text()
+    assert "/dev/null" not in script
+    assert "--dereference" in script
+
+
 def test_the_plugin_of_kubectl_says_what_it_needs(tmp_path: Path) -> None:
     """Without uv and pipx it ends with advice that names the version."""
     script = tmp_path / "kubectl-fourleaf"
