@@ -141,7 +141,9 @@ class SchedulerMetrics:
     def _make_bridge(self) -> None:
         self._nodes = self._new_gauge(
             "fourleaf_nodes",
-            "Nodes, by what the leader takes them for; 0 in replicas that do not lead.",
+            "Nodes, by the leader's verdict: well; silent, its kubelet is late; dead, what runs "
+            "there is lost; returning, heard again and taking no gang yet. 0 in replicas that do "
+            "not lead.",
             ["verdict"],
         )
         self._unrepaired = self._new_gauge(

@@ -9,7 +9,7 @@ def new_registry() -> CollectorRegistry:
     """A registry of its own, empty. From now on no counter exports when it was created.
 
     The setting is the library's, and holds for the whole process: each series of a counter or a
-    histogram would otherwise come with a `_created`, a fifth of all lines, which no board or alert reads.
+    histogram would otherwise come with a `_created`, a fifth of all lines, which no alert reads.
     """
     disable_created_metrics()  # type: ignore[no-untyped-call]  # the library has no types here
     return CollectorRegistry()

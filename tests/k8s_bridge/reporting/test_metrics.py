@@ -11,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from fourleaf.k8s_bridge.cluster.kinds import COSCHEDULING_POD_GROUPS, PODS
 from fourleaf.k8s_bridge.informers import Pulse
+from fourleaf.k8s_bridge.node_health.judge import NodeVerdict
 from fourleaf.k8s_bridge.relocation.records import UNWANTED, Purpose
 from fourleaf.k8s_bridge.reporting import fabric_usage as module
 from fourleaf.k8s_bridge.reporting.fabric_usage import FabricUsage, fabric_usage
@@ -189,6 +190,16 @@ def test_both_recovery_histograms_hear_of_a_recovery() -> None:
     ended = "fourleaf_relocations_total"
     for result in ("served", "given up", "unwanted"):
         assert value(metrics, ended, purpose="repair", result=result) == 1
+
+
+def test_each_verdict_on_nodes_is_explained() -> None:
+    """Who meets `verdict="returning"` finds what it means in the metric's own help."""
+    (family,) = [
+        one for one in SchedulerMetrics().registry.collect() if one.name == "fourleaf_nodes"
+    ]
+    assert [
+        verdict for verdict in NodeVerdict if f"{verdict.value}" not in family.documentation
+    ] == []
 
 
 def test_what_the_bridge_does() -> None:
