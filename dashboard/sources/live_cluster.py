@@ -88,6 +88,7 @@ class LiveSource:
             self._cache.eviction_limits,
             self.unsynced,
             dict(self._cache.objects.get(JOBS, {})),
+            self._namespace,
         )
 
     def _configure(self, config: SchedulerConfig) -> None:
