@@ -28,7 +28,7 @@ _LOST = {
 
 
 @dataclass(frozen=True)
-class _Pod:
+class _ComponentPod:
     """One pod of a component: where it is, and whether it has been unready for long."""
 
     node: str
@@ -56,7 +56,7 @@ def component_lines(moment: ClusterMoment) -> Iterator[UnwellLine]:
         )
 
 
-def _pods(moment: ClusterMoment, component: str) -> Iterator[_Pod]:
+def _pods(moment: ClusterMoment, component: str) -> Iterator[_ComponentPod]:
     for (namespace, _), body in moment.pods.items():
         metadata = _mapping(body, "metadata")
         labels = _mapping(metadata, "labels")
@@ -66,7 +66,7 @@ def _pods(moment: ClusterMoment, component: str) -> Iterator[_Pod]:
             continue
         if not metadata.get("deletionTimestamp"):
             node = str(_mapping(body, "spec").get("nodeName") or "")
-            yield _Pod(node, _is_well(status, metadata, moment.snapshot.now))
+            yield _ComponentPod(node, _is_well(status, metadata, moment.snapshot.now))
 
 
 def _is_well(status: Body, metadata: Body, now: float) -> bool:
