@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from prometheus_client import CollectorRegistry, Counter, Gauge
+from prometheus_client import Counter, Gauge
 
 from fourleaf.agent.readings import Reading
 from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.runtime.metric_registry import new_registry
 
 
 class AgentMetrics:
     """One method for each thing that happens."""
 
     def __init__(self, clock: Clock) -> None:
-        self.registry = CollectorRegistry()
+        self.registry = new_registry()
         counter = partial(Counter, registry=self.registry)
         gauge = partial(Gauge, registry=self.registry)
         self._clock = clock

@@ -10,7 +10,6 @@ from ipaddress import ip_address
 from pathlib import Path
 
 import structlog
-from prometheus_client import CollectorRegistry
 
 from fourleaf.dashboard.change_feed import ChangeFeed
 from fourleaf.dashboard.cycles import SchedulerCycles
@@ -32,6 +31,7 @@ from fourleaf.dashboard.web.templates import Drawing
 from fourleaf.dashboard.web.wrong_tokens import WrongTokens
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.http.pages import Address, PageServer
+from fourleaf.k8s_bridge.runtime.metric_registry import new_registry
 
 QUEUE = b"event: queue\ndata: {}\n\n"
 """Told when the expected starts are known."""
@@ -94,7 +94,7 @@ async def serving(
         drawing = Drawing(source.name, source.live)
         follower = ChangeFeed(source, hub, clock, service.fabric, drawing.leaf)
         readiness = Readiness(source)
-        registry = CollectorRegistry()
+        registry = new_registry()
         wrong_tokens = WrongTokens(clock, registry)
         access, names = options.access, options.answers_to
         app = application(service, hub, follower, readiness, drawing, access, names, wrong_tokens)

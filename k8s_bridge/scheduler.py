@@ -54,9 +54,6 @@ from fourleaf.model.extensions import BindingPlugin
 DryRunMode = Literal["always", "never", "auto"]
 """When gangs are tried out; `auto`: where an admission webhook covers bindings."""
 
-STALE_SECONDS = 90.0
-"""Seconds after which a watch that has said nothing, not even a bookmark, counts as out of date."""
-
 
 def new_identity() -> str:
     """A name for this process alone: the host, its process number, and chance."""
@@ -178,11 +175,7 @@ class Scheduler:
     @property
     def unsynced(self) -> tuple[str, ...]:
         """Kinds whose copy is not complete, or older than it may be."""
-        now = self.clock.monotonic()
-        health = self.informers.health()
-        return tuple(
-            kind.plural for kind, one in health.items() if not one.ready(now, STALE_SECONDS)
-        )
+        return self.informers.out_of_date()
 
     def _absent(self) -> list[str]:
         """The kinds that the API server does not serve, which may be meant so."""

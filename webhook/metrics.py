@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import Counter, Gauge, Histogram
+
+from fourleaf.k8s_bridge.runtime.metric_registry import new_registry
 
 RESULTS = ("allowed", "patched", "refused", "untouched", "malformed", "failed")
 """What a request can come to; `failed` is our own fault."""
@@ -16,7 +18,7 @@ class WebhookMetrics:
     """One method for each thing that happens."""
 
     def __init__(self, doors: tuple[str, ...] = ()) -> None:
-        self.registry = CollectorRegistry()
+        self.registry = new_registry()
         counter = partial(Counter, registry=self.registry)
         gauge = partial(Gauge, registry=self.registry)
         histogram = partial(Histogram, registry=self.registry)

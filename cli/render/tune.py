@@ -91,7 +91,7 @@ def report(verdict: StudyVerdict) -> Iterator[RenderableType]:
     split, task = verdict.split, verdict.task
     yield Text(sentence(verdict), style="bold")
     yield Text(f"train: {split.train_window}; {_cases(len(split.train))}", style="dim")
-    looks = f"; judged there so far: {verdict.looks}" if verdict.looks > 1 else ""
+    looks = f"; judged {verdict.looks} times so far" if verdict.looks > 1 else ""
     held_out = f"{split.held_out_window}; {_cases(len(split.held_out))}{looks}"
     yield Text(f"held-out: {held_out}", style="dim")
     unproven = sum(one.train.unproven for one in verdict.trials)

@@ -20,7 +20,6 @@ from fourleaf.k8s_bridge.informers.owner_kinds import OwnerInformers
 from fourleaf.k8s_bridge.informers.watched_kinds import WATCHED_KINDS
 from fourleaf.k8s_bridge.ledger.names import GANGS, PAGES
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.k8s_bridge.scheduler import STALE_SECONDS
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers import Source
@@ -75,11 +74,7 @@ class LiveSource:
     @property
     def unsynced(self) -> tuple[str, ...]:
         """Kinds that are not completely known, or of which nothing was heard for too long."""
-        now = self._clock.monotonic()
-        health = self._reflectors.health()
-        return tuple(
-            kind.plural for kind, one in health.items() if not one.ready(now, STALE_SECONDS)
-        )
+        return self._reflectors.out_of_date()
 
     def moment(self) -> ClusterMoment:
         """The cluster as it is known now."""
@@ -93,6 +88,7 @@ class LiveSource:
             self._cache.eviction_limits,
             self.unsynced,
             dict(self._cache.objects.get(JOBS, {})),
+            self._namespace,
         )
 
     def _configure(self, config: SchedulerConfig) -> None:

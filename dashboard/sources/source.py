@@ -24,7 +24,7 @@ class ClusterMoment:
 
     `pods` and `jobs` are the objects by namespace and name. `stands` answers `standing`, `limits`
     `eviction_limits`. `unsynced` names kinds that are not completely known, or no longer up to
-    date.
+    date. `system` is the scheduler's namespace, "" where none is known.
     """
 
     version: int
@@ -35,6 +35,7 @@ class ClusterMoment:
     limits: Limits = field(repr=False, compare=False)
     unsynced: tuple[str, ...] = ()
     jobs: Mapping[tuple[str, str], Body] = field(default_factory=dict)
+    system: str = ""
 
     def standing(self, leaving: Container[str], everyone: bool) -> Sequence[StandingGang]:
         """The gangs that run, as they would stand without `leaving`; see `Reading.standing`."""

@@ -9,7 +9,8 @@ from fourleaf.dashboard.past.recent_changes import RecentChange, RecentChanges
 from fourleaf.dashboard.sources.source import ClusterMoment
 from fourleaf.dashboard.view import View
 from fourleaf.dashboard.views.queue import QueueEntry, QueueView
-from fourleaf.dashboard.views.unwell import UnwellLine, unwell_lines
+from fourleaf.dashboard.views.unwell import unwell_lines
+from fourleaf.dashboard.views.unwell_line import UnwellLine
 from fourleaf.k8s_bridge.reporting.namespace_use import NamespaceUse, namespace_use
 from fourleaf.model.gang import GangKey
 

@@ -1,4 +1,4 @@
-"""What is unwell: nodes, devices, what cannot be read, and a scheduler that is late."""
+"""What is unwell: nodes, what cannot be read, components, and a scheduler that is late."""
 
 from __future__ import annotations
 
@@ -6,33 +6,19 @@ from collections.abc import Iterable, Iterator
 
 from fourleaf.dashboard.cycles import CyclesView
 from fourleaf.dashboard.sources.source import ClusterMoment
-from fourleaf.dashboard.view import View
+from fourleaf.dashboard.views.components import component_lines
 from fourleaf.dashboard.views.queue import QueueEntry
+from fourleaf.dashboard.views.unwell_line import MOST_NAMED, UnwellLine
 from fourleaf.model.documents.queue import NOT_SEEN
 from fourleaf.model.problems import Problem, brief
 from fourleaf.model.reasons.text import counted, listed
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.topology import natural_key
 
-MOST_NAMED = 8
-"""Names that a line has at most; it says how many more there are."""
 MOST_PROBLEMS_TOLD = 5
 """Problems that are told one by one."""
 LATE_SECONDS = 60.0
 """Seconds after which a gang without a word of any scheduler says that the scheduler is late."""
-
-
-class UnwellLine(View):
-    """One thing. `nodes` are names with a page each; `more` counts those left out.
-
-    `grave`: it needs someone. Else it may be meant, as a cordon is.
-    """
-
-    text: str
-    advice: str = ""
-    nodes: tuple[str, ...] = ()
-    more: int = 0
-    grave: bool = True
 
 
 def unwell_lines(
@@ -42,6 +28,7 @@ def unwell_lines(
     lines = [
         *_scheduler(cycles),
         *(_late(queue) if live else ()),
+        *component_lines(moment),
         *_unsynced(moment),
         *_nodes(moment),
         *_problems(moment.problems),

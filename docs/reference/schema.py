@@ -63,7 +63,11 @@ def _type(part: Schema, items: Schema, entries: Schema) -> str:
 
 def _default(part: Schema) -> str:
     value = part.get("default", ABSENT)
-    return "" if value is ABSENT or value is None else json.dumps(value)
+    if value is ABSENT or value is None:
+        return ""
+    # A number with decimals is given as text, so that a schema keeps all of them.
+    is_number = part.get("type") == "number" and isinstance(value, str)
+    return value if is_number else json.dumps(value)
 
 
 def _values(part: Schema) -> str:
@@ -79,7 +83,7 @@ def _values(part: Schema) -> str:
     elif low is not None:
         found.append(f"{'above' if above else 'from'} {low:g}")
     if high is not None:
-        found.append(f"to {high:.15g}")
+        found.append(f"to {int(high) if high == int(high) else high}")
     return " ".join(found) or str(part.get("pattern", ""))
 
 

@@ -22,10 +22,19 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class WatchEvent:
-    """One line of a watch: `ADDED`, `MODIFIED`, `DELETED` or `BOOKMARK`, and the object."""
+    """One line of a watch: `ADDED`, `MODIFIED`, `DELETED` or `BOOKMARK`, and the object.
+
+    Or `OPENED`, which is no line: the server has taken the watch. Its object has nothing but the
+    version from which the watch goes on.
+    """
 
     type: str
     object: Body
+
+
+def opened(version: str) -> WatchEvent:
+    """The event that says that the server has taken a watch from `version` on."""
+    return WatchEvent("OPENED", {"metadata": {"resourceVersion": version}})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +86,8 @@ class Cluster(Protocol):
     ) -> AsyncIterator[WatchEvent]:
         """What happens after `version`, bookmarks included, until the server ends it.
 
-        Raises `Gone` where `version` is too old, as an answer or in the middle.
+        `OPENED` comes once, before all that happens after `version`. Raises `Gone` where `version`
+        is too old, as an answer or in the middle.
         """
 
     async def get(self, kind: Kind, target: Target) -> Body:

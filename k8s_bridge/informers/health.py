@@ -8,6 +8,18 @@ from enum import StrEnum
 from fourleaf.k8s_bridge.cluster.kinds import Kind
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
+STALL_SECONDS = 120.0
+"""Seconds of silence after which a watch is given up; servers send bookmarks about once a minute,
+but none of a kind of which nothing has happened since they started."""
+
+SILENT_SECONDS = STALL_SECONDS + 30.0
+"""Seconds without a word after which a kind is out of date: a silent watch has been given up by
+then, and the server has not taken another one."""
+
+FAILING_SECONDS = 60.0
+"""Seconds for which all requests about a kind fail after which it is out of date; a server that is
+started anew is back by then."""
+
 
 class ReflectorState(StrEnum):
     """What a reflection is doing."""
@@ -24,9 +36,11 @@ class Health:
 
     `kind` is the alternative that is followed or looked for. `synced_since`: when the list was
     taken that all since builds on, None without one. `last_heard`: when the server last sent a
-    list, an event or a bookmark. `restarts` counts watches after the first of a list, `relists`
-    lists after the first, `stale` lists that were older than what was seen already, `failures`
-    requests without a useful answer, `last_error` and `last_failed` the last one's text and time.
+    list, an event or a bookmark, or took a watch that lasts. `failing_since`: when requests began
+    to fail that none has answered since, None where the last one was answered. `restarts` counts
+    watches after the first of a list, `relists` lists after the first, `stale` lists that were
+    older than what was seen already, `failures` requests without a useful answer, `last_error` and
+    `last_failed` the last one's text and time.
     """
 
     kind: Kind
@@ -40,16 +54,19 @@ class Health:
     failures: int
     last_error: str
     last_failed: float | None
+    failing_since: float | None
 
     def age(self, now: float) -> float:
         """Seconds since the server was last heard of; infinite before the first time."""
         return float("inf") if self.last_heard is None else max(0.0, now - self.last_heard)
 
-    def ready(self, now: float, oldest: float) -> bool:
-        """Whether decisions may rest on it: not served at all, or heard within `oldest` seconds."""
+    def is_current(self, now: float) -> bool:
+        """Whether decisions may rest on it: not served, or neither silent nor failing for long."""
         if self.state is ReflectorState.ABSENT:
             return True
-        return self.synced_since is not None and self.age(now) <= oldest
+        failing = 0.0 if self.failing_since is None else now - self.failing_since
+        known = self.synced_since is not None
+        return known and self.age(now) <= SILENT_SECONDS and failing <= FAILING_SECONDS
 
 
 class Pulse:
@@ -69,9 +86,12 @@ class Pulse:
         self._failing = False
         self._last_error = ""
         self._last_failed: float | None = None
+        self._failing_since: float | None = None
+        self._opened: tuple[float, float] | None = None
 
     def read(self) -> Health:
         """How it is now."""
+        self._settle()
         return Health(
             self._kind,
             self._state,
@@ -84,6 +104,7 @@ class Pulse:
             self._failures,
             self._last_error,
             self._last_failed,
+            self._failing_since,
         )
 
     def listing(self, kind: Kind) -> None:
@@ -96,14 +117,30 @@ class Pulse:
         """A list has come and is followed from now on."""
         self._state = ReflectorState.FOLLOWING
         self._lists += 1
-        self._failing = False
+        self._failing, self._failing_since = False, None
         self._synced_since = self._last_heard = self._clock.monotonic()
 
     def heard(self, event: bool) -> None:
         """A bookmark has come, or an event."""
         self._last_heard = self._clock.monotonic()
         self._events += event
-        self._failing = False
+        self._failing, self._failing_since = False, None
+
+    def opened(self, steady_after: float) -> None:
+        """The server has taken a watch: as good as a word, once it has lasted `steady_after`."""
+        now = self._clock.monotonic()
+        self._opened = now, now + steady_after
+
+    def closed(self) -> None:
+        """The watch has ended, for whatever reason."""
+        self._settle()
+        self._opened = None
+
+    def _settle(self) -> None:
+        if self._opened is None or self._clock.monotonic() < self._opened[1]:
+            return
+        self._last_heard = max(self._opened[0], self._last_heard or 0.0)
+        self._opened = self._failing_since = None
 
     def restarted(self) -> None:
         """A watch has ended and another one takes its place."""
@@ -119,6 +156,8 @@ class Pulse:
         self._failures += 1
         self._last_error = str(error) or type(error).__name__
         self._last_failed = self._clock.monotonic()
+        if self._failing_since is None:
+            self._failing_since = self._last_failed
         return first
 
     def absent(self) -> None:

@@ -117,6 +117,11 @@ class Informers:
         """How each kind does now, by the first kind of its subject."""
         return {kind: pulse.read() for kind, pulse in self._pulses.items()}
 
+    def out_of_date(self) -> tuple[str, ...]:
+        """Plurals of the kinds whose copy is not complete, or older than it may be."""
+        now = self._clock.monotonic()
+        return tuple(k.plural for k, one in self.health().items() if not one.is_current(now))
+
     async def close(self) -> None:
         """End all reflections and their connections. Raises what broke one before."""
         for task in self._tasks.values():

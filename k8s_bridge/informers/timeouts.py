@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
-from fourleaf.k8s_bridge.informers.health import Pulse
+from fourleaf.k8s_bridge.informers.health import STALL_SECONDS, Pulse
 from fourleaf.k8s_bridge.informers.selection import Selection
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
@@ -26,7 +26,7 @@ class Timeouts:
     it ended.
     """
 
-    stall_after: float = 120.0
+    stall_after: float = STALL_SECONDS
     list_within: float = 60.0
     absent_again: float = 15.0
     refused_first: float = 1.0

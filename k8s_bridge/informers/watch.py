@@ -42,6 +42,9 @@ async def follow(
 
 
 def _is_news(context: WatchContext, kind: Kind, seen: NewestVersion, event: WatchEvent) -> bool:
+    if event.type == "OPENED":
+        context.pulse.opened(context.timeouts.steady_after)
+        return False
     bookmark = event.type == "BOOKMARK"
     context.pulse.heard(event=not bookmark)
     # an older one is sent by a server that lags behind the one before it
@@ -68,5 +71,6 @@ async def stream(context: WatchContext, kind: Kind, version: int) -> AsyncGenera
         silence = f"{kind.plural}: watch: silent for {context.timeouts.stall_after:g} s"
         raise TimeoutError(silence) from error
     finally:
+        context.pulse.closed()
         if isinstance(events, AsyncGenerator):
             await events.aclose()

@@ -14,6 +14,7 @@ from functools import partial
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 
 from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.informers.health import Health, ReflectorState
 from fourleaf.k8s_bridge.ledger.format_usage import LedgerUse
 from fourleaf.k8s_bridge.ledger.formats.codec import KNOWN
 from fourleaf.k8s_bridge.node_health.judge import NodeVerdict
@@ -22,6 +23,7 @@ from fourleaf.k8s_bridge.reporting.build_info import own_version
 from fourleaf.k8s_bridge.reporting.fabric_usage import FabricUsage
 from fourleaf.k8s_bridge.reporting.namespace_metrics import NamespaceMetrics
 from fourleaf.k8s_bridge.reporting.namespace_use import NamespaceUse
+from fourleaf.k8s_bridge.runtime.metric_registry import new_registry
 from fourleaf.model.plan import Plan, PlanStatus
 from fourleaf.model.reasons.kinds import ReasonKind
 
@@ -41,7 +43,7 @@ class SchedulerMetrics:
     """All metrics of one process. One method for each thing that happens."""
 
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
-        self.registry = registry or CollectorRegistry()
+        self.registry = registry or new_registry()
         self._new_counter = partial(Counter, registry=self.registry)
         self._new_gauge = partial(Gauge, registry=self.registry)
         self._new_histogram = partial(Histogram, registry=self.registry)
@@ -139,7 +141,9 @@ class SchedulerMetrics:
     def _make_bridge(self) -> None:
         self._nodes = self._new_gauge(
             "fourleaf_nodes",
-            "Nodes, by what the leader takes them for; 0 in replicas that do not lead.",
+            "Nodes, by the leader's verdict: well; silent, its kubelet is late; dead, what runs "
+            "there is lost; returning, heard again and taking no gang yet. 0 in replicas that do "
+            "not lead.",
             ["verdict"],
         )
         self._unrepaired = self._new_gauge(
@@ -155,7 +159,14 @@ class SchedulerMetrics:
         self.ledger(LedgerUse())
         self._watch_age = self._new_gauge(
             "fourleaf_watch_age_seconds",
-            "Seconds since the watch of a kind last said anything, bookmarks too; 0 if not served.",
+            "Seconds since the API server last said anything of a kind, with bookmarks and new "
+            "watches; 0 if not served.",
+            ["kind"],
+        )
+        self._watch_stale = self._new_gauge(
+            "fourleaf_watch_stale",
+            "1 where the copy of a kind is out of date, as /readyz and the dashboard say it: not "
+            "read yet, silent, or all requests about it fail for too long.",
             ["kind"],
         )
         self._event_to_model = self._new_histogram(
@@ -258,10 +269,12 @@ class SchedulerMetrics:
         """The commit of so many gangs met a changed record."""
         self._conflicts.inc(gangs)
 
-    def watches(self, ages: Mapping[Kind, float]) -> None:
-        """Seconds since the watch of each kind last said anything."""
-        for kind, seconds in ages.items():
-            self._watch_age.labels(_kind_name(kind)).set(seconds)
+    def watches(self, healths: Mapping[Kind, Health], now: float) -> None:
+        """How the copy of each kind does; `now` is in seconds of the monotonic clock."""
+        for kind, one in healths.items():
+            name, absent = _kind_name(kind), one.state is ReflectorState.ABSENT
+            self._watch_age.labels(name).set(0.0 if absent else one.age(now))
+            self._watch_stale.labels(name).set(not one.is_current(now))
 
     def learnt(self, seconds: float) -> None:
         """A watch event reached the model `seconds` after it had arrived."""

@@ -13,7 +13,6 @@ import structlog
 from fourleaf.k8s_bridge.cache.config_watcher import ConfigState
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.informers.health import ReflectorState
 from fourleaf.k8s_bridge.ledger.commit import CommitRequest
 from fourleaf.k8s_bridge.ledger.format_usage import LedgerUse
 from fourleaf.k8s_bridge.ledger.ledger import Commit
@@ -458,13 +457,7 @@ class Reporter:
             self._metrics.nodes(scheduler.verdicts)
             self._metrics.unrepaired(scheduler.unrepaired)
             self._report_records(scheduler.ledger)
-            health = scheduler.informers.health()
-            self._metrics.watches(
-                {
-                    kind: 0.0 if one.state is ReflectorState.ABSENT else one.age(now)
-                    for kind, one in health.items()
-                }
-            )
+            self._metrics.watches(scheduler.informers.health(), now)
             if not scheduler.unsynced:
                 snapshot = scheduler.cache.reading().snapshot
                 self._metrics.fabric(fabric_usage(snapshot))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import yaml
 from prometheus_client import CollectorRegistry
 
 from fourleaf.agent.metrics import AgentMetrics
+from fourleaf.k8s_bridge.informers.health import SILENT_SECONDS
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.webhook.decide import Route
@@ -146,3 +148,66 @@ def test_dashboards_show_everything() -> None:
     for path in DASHBOARDS:
         titles = [panel["title"] for panel in json.loads(path.read_text())["panels"]]
         assert len(titles) == len(set(titles))
+
+
+LIMIT = re.compile(r"(?:[<>]=?|==) ([\d. *]+?)(?= or |$)")
+BOARDS = [json.loads(path.read_text()) for path in DASHBOARDS]
+ALERTS = {rule["alert"]: " ".join(rule["expr"].split()) for rule in RULES}
+
+
+def panels_about_alerts() -> list[Any]:
+    """Each panel whose description names an alert, with that alert."""
+    return [
+        pytest.param(panel, name, id=f"{panel['title']}: {name}")
+        for board in BOARDS
+        for panel in board["panels"]
+        for name in re.findall(r"\bFourleaf\w+", panel.get("description", ""))
+    ]
+
+
+@pytest.mark.parametrize("board", BOARDS, ids=lambda board: board["uid"])
+def test_each_board_says_what_it_is_and_leads_on(board: dict[str, Any]) -> None:
+    """A description, the other boards, what alerts mean; and a panel that tells good from bad."""
+    assert board["description"]
+    others, alerts = board["links"]
+    assert (others["type"], others["tags"]) == ("dashboards", board["tags"])
+    site = yaml.safe_load((DEPLOY.parent / "mkdocs.yml").read_text().split("plugins:")[0])[
+        "site_url"
+    ]
+    assert alerts["url"] == f"{site}alerts/"
+    assert any("thresholds" in panel["fieldConfig"]["defaults"] for panel in board["panels"])
+
+
+@pytest.mark.parametrize(("panel", "alert"), panels_about_alerts())
+def test_a_panel_turns_red_where_its_alert_begins(panel: dict[str, Any], alert: str) -> None:
+    """The limit of the alert is a step to or from red; of whole things, `> 0` begins at 1."""
+    shown = panel["fieldConfig"]["defaults"]
+    steps = shown["thresholds"]["steps"]
+    edges = {step["value"] for step in steps if step["value"] is not None}
+    assert "red" in {step["color"] for step in steps}
+    assert [step["value"] for step in steps] == [None, *sorted(edges)]
+    if panel["type"] == "timeseries":
+        assert shown["custom"]["thresholdsStyle"]["mode"] == "line"
+    if alert == "FourleafWatchStale":
+        assert edges == {SILENT_SECONDS}
+        return
+    limits = [math.prod(map(float, one.split("*"))) for one in LIMIT.findall(ALERTS[alert])]
+    whole = 1 if shown["unit"] == "short" else 0
+    assert edges & ({limits[0], limits[0] + whole} - {0})
+
+
+def test_waits_of_teams_turn_red_together() -> None:
+    """Each panel of a wait in seconds has the red of the alert on the gang that waits longest."""
+    (limit,) = LIMIT.findall(ALERTS["FourleafGangWaitsLong"])
+    (board,) = [one for one in BOARDS if one["uid"] == "fourleaf-teams"]
+    shown = [panel["fieldConfig"]["defaults"] for panel in board["panels"]]
+    waits = [
+        one["thresholds"]["steps"] for one in shown if one["unit"] == "s" and "thresholds" in one
+    ]
+    assert len(waits) == 3
+    assert {steps[-1]["value"] for steps in waits} == {float(limit)}
+    links = [panel["fieldConfig"]["defaults"].get("links", []) for panel in board["panels"]]
+    alone = [link["url"] for found in links for link in found]
+    assert alone
+    for url in alone:
+        assert url.startswith(f"/d/{board['uid']}?var-team=${{__field.labels.gang_namespace}}")

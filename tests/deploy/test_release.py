@@ -17,11 +17,20 @@ from tests.deploy.generated import CHARTS, DEPLOY, version
 ROOT = DEPLOY.parent
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yaml"))
 UV = Path(sys.executable).with_name("uv")
-MEBIBYTE = 1 << 20
+MEGABYTE = 10**6
 WAITING = 3
 """How `plan` ends where a gang has to wait."""
 LIMITS = {"": 480, "with-dashboard": 510, "with-agent": 200, "with-webhook": 240}
-"""Stage of the Dockerfile -> MiB of its environment with bytecode; "": without any extra."""
+"""Stage of the Dockerfile -> MB of its environment with bytecode; "": without any extra."""
+
+
+ALL_OF_THE_AGENT = """
+import importlib, pkgutil
+import fourleaf.agent, fourleaf.cli.verbs.agent
+for one in pkgutil.walk_packages(fourleaf.agent.__path__, "fourleaf.agent."):
+    importlib.import_module(one.name)
+"""
+"""Imports each module of the agent, in an environment that has what its image has."""
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
@@ -45,6 +54,36 @@ def test_the_version_stands_in_one_place() -> None:
     assert '"v$version" != "$GITHUB_REF_NAME"' in script
     needs: dict[str, Any] = {name: job.get("needs", []) for name, job in release["jobs"].items()}
     assert all("check" in one for name, one in needs.items() if name != "check")
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/install.md", "deploy/charts/fourleaf/README.md"]
+)
+def test_the_chart_is_installed_from_where_a_release_pushes_it(page: str) -> None:
+    """Each page that installs has the command with that registry, and no other one."""
+    release = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yaml").read_text())
+    steps = "".join(one.get("run", "") for one in release["jobs"]["charts"]["steps"])
+    assert '"oci://$REGISTRY/charts"' in steps
+    named = re.findall(r"helm install fourleaf (oci://\S+)", (ROOT / page).read_text())
+    assert {*named} == {f"oci://{release['env']['REGISTRY']}/charts/fourleaf"}
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/install.md"])
+def test_a_first_installation_makes_its_namespace(page: str) -> None:
+    """A command that stands alone says `--create-namespace`: helm makes none by itself."""
+    text = (ROOT / page).read_text()
+    alone = re.findall(r"(?:^\$|`)\s?(helm install fourleaf \S+ -n \S+[^`\n]*)", text, re.MULTILINE)
+    made = "kubectl create namespace fourleaf-system" in text
+    lacking = [one for one in alone if "--create-namespace" not in one and "--dry-run" not in one]
+    assert alone
+    assert not [one for one in lacking if not (made and one.endswith("\\"))]
+
+
+def test_a_release_hides_no_warning() -> None:
+    """What packages the chart throws no message away, and gets none: links are followed before."""
+    script = (ROOT / ".ci" / "release-check").read_text()
+    assert "/dev/null" not in script
+    assert "--dereference" in script
 
 
 def test_the_plugin_of_kubectl_says_what_it_needs(tmp_path: Path) -> None:
@@ -89,7 +128,16 @@ def test_an_environment_weighs_no_more_than_what_it_runs(stage: str, tmp_path: P
     assert "Traceback" not in done.stderr
     assert done.returncode in (0, WAITING), done.stderr
     size = sum(one.lstat().st_size for one in home.rglob("*") if one.is_file())
-    assert size <= LIMITS[stage] * MEBIBYTE, f"{size / MEBIBYTE:.0f} MiB"
+    assert size <= LIMITS[stage] * MEGABYTE, f"{size / MEGABYTE:.1f} MB"
+    if stage == "with-agent":
+        done = subprocess.run(
+            [home / "bin" / "python", "-c", ALL_OF_THE_AGENT],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 def run_uv(*words: str, **environment: str) -> None:

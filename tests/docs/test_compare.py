@@ -10,6 +10,7 @@ import pytest
 from tests.docs.test_guides import ROOT
 
 ROW = re.compile(r"^\| (?P<key>[^|]*`[^|]*) \| (?P<here>(?:not )?read|warned about|refused)", re.M)
+LINK = re.compile(r"\]\((?:https://|[\w./-]+\.(?:md|py))[^)]*\)")
 KEY = re.compile(r"`(?:spec\.)?([\w./-]+)`")
 
 
@@ -29,6 +30,16 @@ def test_a_key_is_read_where_the_page_says_so(row: str, here: str) -> None:
     name = KEY.findall(row)[0]
     found = re.search(rf"[\"']{re.escape(name)}[\"']|: {re.escape(name)}\b", sources())
     assert (found is None) is (here == "not read"), name
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/compare.md"])
+def test_each_cell_beside_others_leads_to_its_evidence(page: str) -> None:
+    """A claim, of ours or of others, without a link is no more than a claim."""
+    table = (ROOT / page).read_text("utf-8").split("| | Fourleaf | Kueue")[1].split("\n\n")[0]
+    rows = [row.strip().strip("|").split("|") for row in table.splitlines()[2:]]
+    assert len(rows) > 5
+    assert {len(row) for row in rows} == {7}
+    assert [(row[0], cell) for row in rows for cell in row[1:] if not LINK.search(cell)] == []
 
 
 def test_the_page_has_rows() -> None:

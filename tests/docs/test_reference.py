@@ -31,6 +31,7 @@ def test_every_field_of_the_config_has_a_meaning() -> None:
     [
         ("batch.size", "integer", "500", "from 1 to 100000"),
         ("solver.timeLimitSeconds", "number", "5.0", "above 0 to 3600"),
+        ("fragmentation.weight", "number", "0.1", "from 0 to 1000"),
         ("topology.unlabelled", "string", '"isolate"', '"isolate", "refuse"'),
         ("namespaces[NAME].gpuQuota", "integer", "", "from 0 to 100000000"),
     ],

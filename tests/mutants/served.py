@@ -14,6 +14,7 @@ JUDGE = "tests/k8s_bridge/node_health/test_judge.py"
 HEARTBEATS = "tests/k8s_bridge/node_health/test_heartbeats.py"
 ELECTION = "tests/k8s_bridge/election/test_election.py"
 SCHEDULER = "tests/k8s_bridge/test_scheduler.py"
+CURRENT = "tests/k8s_bridge/informers/test_out_of_date.py"
 LISTS = "tests/k8s_bridge/informers/test_lists.py"
 
 SERVED = (
@@ -249,9 +250,33 @@ SERVED = (
         "silence is not readiness",
         "a leader that hears nothing of pods counts as ready",
         "k8s_bridge/informers/health.py",
-        "self.synced_since is not None and self.age(now) <= oldest",
-        "self.synced_since is not None",
-        "tests/k8s_bridge/informers/test_informers.py::test_health_tells_the_age_of_what_is_known",
+        "known and self.age(now) <= SILENT_SECONDS and",
+        "known and",
+        f"{CURRENT}::test_a_server_that_hangs",
+    ),
+    Mutant(
+        "failing is not readiness",
+        "a scheduler whose API refuses everything counts as ready for minutes",
+        "k8s_bridge/informers/health.py",
+        " and failing <= FAILING_SECONDS",
+        "",
+        f"{CURRENT}::test_an_api_that_refuses",
+    ),
+    Mutant(
+        "a quiet kind is up to date",
+        "the first page of a healthy, quiet cluster says that nothing is up to date",
+        "k8s_bridge/informers/watch.py",
+        "        context.pulse.opened(context.timeouts.steady_after)\n",
+        "",
+        f"{CURRENT}::test_ten_quiet_minutes",
+    ),
+    Mutant(
+        "a watch that does not last says nothing",
+        "a server that takes each watch and ends it with an error counts as heard",
+        "k8s_bridge/informers/health.py",
+        "self._clock.monotonic() < self._opened[1]",
+        "False",
+        f"{CURRENT}::test_watches_that_are_taken_and_broken",
     ),
     Mutant(
         "late answers about an earlier pod of a name",

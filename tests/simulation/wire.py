@@ -87,6 +87,9 @@ class Wire:
         assert isinstance(events, AsyncGenerator)
         async with aclosing(events):
             async for event in events:
+                if event.type == "OPENED":
+                    yield event
+                    continue
                 hitch = self._hitch(kind)
                 if hitch is not None:
                     self._world.story.struck(hitch.fault, f"{self._identity} {kind.plural}")

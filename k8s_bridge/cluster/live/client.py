@@ -20,7 +20,14 @@ from fourleaf.k8s_bridge.cluster.live.transport import (
     Traffic,
     Transport,
 )
-from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Listing, Target, WatchEvent
+from fourleaf.k8s_bridge.cluster.protocol import (
+    Binding,
+    Body,
+    Listing,
+    Target,
+    WatchEvent,
+    opened,
+)
 from fourleaf.k8s_bridge.cluster.slim import ListPage, event_of, page_of
 
 PAGE_OBJECTS = 2500
@@ -116,6 +123,7 @@ class LiveCluster:
         }
         path = _with(kind.path(namespace), query)
         async with self._transport.stream("watch", kind.plural, path) as chunks:
+            yield opened(version)
             async for line in lines(chunks):
                 event = event_of(kind, line)
                 if event.type == "ERROR":

@@ -79,7 +79,8 @@ class MemoryCluster:
                 await self._after(request, event)
                 yield event
         async for event in journal.events(start, namespace, selects):
-            await self._after(request, event)
+            if event.type != "OPENED":
+                await self._after(request, event)
             yield event
 
     def _present(self, kind: Kind, namespace: str, selects: Predicate) -> Sequence[WatchEvent]:

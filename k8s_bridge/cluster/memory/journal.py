@@ -12,7 +12,7 @@ from fourleaf.k8s_bridge.cluster.errors import Gone
 from fourleaf.k8s_bridge.cluster.kinds import Kind
 from fourleaf.k8s_bridge.cluster.memory.records import StoredChange, StoredObject
 from fourleaf.k8s_bridge.cluster.memory.selection import Predicate
-from fourleaf.k8s_bridge.cluster.protocol import WatchEvent
+from fourleaf.k8s_bridge.cluster.protocol import WatchEvent, opened
 
 
 class WatchJournal:
@@ -54,13 +54,14 @@ class WatchJournal:
     async def events(
         self, version: int, namespace: str, selects: Predicate
     ) -> AsyncIterator[WatchEvent]:
-        """What happens after `version`, until `end`. Raises `Gone`."""
+        """`OPENED`, then what happens after `version`, until `end`. Raises `Gone`."""
         if version < self.compacted:
             raise _gone(version, self.compacted)
         position = self._first + bisect_right(self._changes, version, key=attrgetter("version"))
         started, wake = self._round, asyncio.Event()
         self._waiting[wake] = None
         try:
+            yield opened(str(version))
             while started == self._round:
                 if position < self._first:
                     raise _gone(version, self.compacted)

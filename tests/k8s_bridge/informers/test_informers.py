@@ -143,17 +143,16 @@ def test_two_subjects_of_one_kind_are_refused() -> None:
 
 
 async def test_health_tells_the_age_of_what_is_known() -> None:
-    """A bookmark at 70 s: the age at 100 s is 30 s, ready for who allows 30 and not 29."""
+    """A bookmark at 70 s: the age at 100 s is 30 s; what was never listed is not current."""
     clock = VirtualClock()
     cluster = Scripted(clock, {PODS: Script([listing(5)], [[70.0, bookmark(6), SILENCE]])})
     pulse = Pulse(PODS, clock)
-    assert not pulse.read().ready(now=0, oldest=1e9)
+    assert not pulse.read().is_current(now=0)
     async with reading(cluster, PODS, clock, pulse=pulse):
         await clock.advance(100)
         health = pulse.read()
         assert (health.synced_since, health.last_heard, health.age(100)) == (0, 70, 30)
-        assert health.ready(now=100, oldest=30)
-        assert not health.ready(now=100, oldest=29)
+        assert health.is_current(now=100)
 
 
 async def test_health_counts() -> None:

@@ -10,6 +10,8 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from fourleaf.k8s_bridge.cluster.kinds import COSCHEDULING_POD_GROUPS, PODS
+from fourleaf.k8s_bridge.informers import Pulse
+from fourleaf.k8s_bridge.node_health.judge import NodeVerdict
 from fourleaf.k8s_bridge.relocation.records import UNWANTED, Purpose
 from fourleaf.k8s_bridge.reporting import fabric_usage as module
 from fourleaf.k8s_bridge.reporting.fabric_usage import FabricUsage, fabric_usage
@@ -20,6 +22,7 @@ from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod
 from tests import small
+from tests.twins.virtual_clock import VirtualClock
 
 SEEDS = {
     "topology_scheduler_placement_duration_seconds",
@@ -38,6 +41,7 @@ OURS = {
     "fourleaf_pending_gangs",
     "fourleaf_commit_conflicts",
     "fourleaf_watch_age_seconds",
+    "fourleaf_watch_stale",
     "fourleaf_event_to_model_seconds",
     "fourleaf_leader",
     "fourleaf_config_valid",
@@ -188,6 +192,16 @@ def test_both_recovery_histograms_hear_of_a_recovery() -> None:
         assert value(metrics, ended, purpose="repair", result=result) == 1
 
 
+def test_each_verdict_on_nodes_is_explained() -> None:
+    """Who meets `verdict="returning"` finds what it means in the metric's own help."""
+    (family,) = [
+        one for one in SchedulerMetrics().registry.collect() if one.name == "fourleaf_nodes"
+    ]
+    assert [
+        verdict for verdict in NodeVerdict if f"{verdict.value}" not in family.documentation
+    ] == []
+
+
 def test_what_the_bridge_does() -> None:
     """Each method moves its metric by what it was given."""
     metrics = SchedulerMetrics()
@@ -196,7 +210,10 @@ def test_what_the_bridge_does() -> None:
     metrics.learnt(0.004)
     metrics.leading(True)
     metrics.config(False)
-    metrics.watches({PODS: 1.5, COSCHEDULING_POD_GROUPS: 2.5})
+    clock = VirtualClock()
+    pods, groups = Pulse(PODS, clock), Pulse(COSCHEDULING_POD_GROUPS, clock)
+    pods.listed()
+    metrics.watches({PODS: pods.read(), COSCHEDULING_POD_GROUPS: groups.read()}, now=1.5)
     assert value(metrics, "topology_scheduler_latency_seconds_sum") == 3
     assert value(metrics, "fourleaf_namespace_wait_seconds_sum", gang_namespace="ml") == 3
     assert value(metrics, "fourleaf_commit_conflicts_total") == 2
@@ -205,8 +222,10 @@ def test_what_the_bridge_does() -> None:
     assert value(metrics, "fourleaf_leader") == 1
     assert value(metrics, "fourleaf_config_valid") == 0
     assert value(metrics, "fourleaf_watch_age_seconds", kind="pods") == 1.5
+    assert value(metrics, "fourleaf_watch_stale", kind="pods") == 0
     named = "podgroups.scheduling.x-k8s.io"
-    assert value(metrics, "fourleaf_watch_age_seconds", kind=named) == 2.5
+    assert value(metrics, "fourleaf_watch_age_seconds", kind=named) == math.inf
+    assert value(metrics, "fourleaf_watch_stale", kind=named) == 1
 
 
 def test_requests_are_given_as_totals() -> None:

@@ -160,14 +160,14 @@ async def make_pod(bench: Bench, name: str = "p", **spec: Any) -> Body:
 async def watched(
     bench: Bench, kind: Kind, version: str, count: int, labels: str = "", namespace: str = ""
 ) -> list[WatchEvent]:
-    """Watch until `count` events other than bookmarks have come."""
+    """Watch until `count` events about objects have come."""
 
     async def gather() -> list[WatchEvent]:
         found: list[WatchEvent] = []
         events = bench.cluster.watch(kind, version, namespace or bench.namespace, labels)
         async with closing(events) as stream:
             async for event in stream:
-                if event.type != "BOOKMARK":
+                if event.type not in ("OPENED", "BOOKMARK"):
                     found.append(event)
                 if len(found) == count:
                     break

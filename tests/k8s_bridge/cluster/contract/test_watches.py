@@ -132,7 +132,8 @@ async def test_bookmark_and_end(bench: Bench) -> None:
     task = asyncio.create_task(until_it_ends())
     await asyncio.sleep(0.02)
     await _create(bench, "m")
-    added, *marks = await asyncio.wait_for(task, PATIENCE)
+    opened, added, *marks = await asyncio.wait_for(task, PATIENCE)
+    assert opened == WatchEvent("OPENED", {"metadata": {"resourceVersion": version}})
     assert added.type == "ADDED"
     assert {event.type for event in marks} == {"BOOKMARK"}
     reached = version_of(marks[-1].object)
@@ -149,5 +150,6 @@ async def test_a_watch_by_field(bench: Bench) -> None:
     await bench.cluster.bind(Binding(target(made), "n1"))
     events = bench.cluster.watch(PODS, version_of(made), bench.namespace, fields="spec.nodeName=n1")
     async with closing(events) as stream:
+        await asyncio.wait_for(anext(stream), PATIENCE)
         event = await asyncio.wait_for(anext(stream), PATIENCE)
     assert (event.type, event.object["metadata"]["name"]) == ("ADDED", "a")

@@ -30,7 +30,7 @@ def _stream(*events: dict[str, Any], end: bytes = CUT) -> bytes:
 
 async def _watch(cluster: LiveCluster, kind: Kind = PODS) -> list[WatchEvent]:
     async with aclosing(cluster.watch(kind, "5", labels="a in (b)")) as events:  # type: ignore[type-var]
-        return [event async for event in events]
+        return [event async for event in events if event.type != "OPENED"]
 
 
 def _asked(server: Server) -> list[str]:

@@ -89,7 +89,9 @@ async def test_events_of_a_watch_pass_through() -> None:
     cluster = MemoryCluster(interceptors=[faults])
     version = str(cluster.store.version)
     await submit(cluster, "ml", gang("g", 1))
-    event = await anext(cluster.watch(PODS, version))
+    events = cluster.watch(PODS, version)
+    await anext(events)
+    event = await anext(events)
     assert isinstance(faults.answers[-1], WatchEvent)
     assert faults.answers[-1] is event
 
