@@ -199,10 +199,9 @@ class RelocationController:
 
     async def _defragment(self) -> None:
         under_way = any(one.purpose is not Purpose.RESERVATION for one in self.store)
-        if under_way or self._busy() or not self.defragmentation.is_time():
-            return
-        if self.cache.hung_nodes:
-            # What gathers beside nodes that are back any moment may gather in vain.
+        # What gathers beside nodes that are back any moment may gather in vain.
+        is_free = not under_way and not self._busy() and not self.cache.hung_nodes
+        if not is_free or not self.defragmentation.is_time():
             return
         # Before the view is made: what it shows and who stands have to be of one moment.
         await self.moves.load()

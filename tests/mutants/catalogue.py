@@ -277,7 +277,7 @@ MUTANTS = (
         "budget of moves",
         "every new leader may move as much as if nobody had been moved",
         "k8s_bridge/relocation/controller.py",
-        "            await self.moves.load()\n",
+        "        await self.moves.load()\n",
         "",
         "tests/k8s_bridge/relocation/test_moving.py::test_a_budget_outlasts_who_has_spent_it",
     ),

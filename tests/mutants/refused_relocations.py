@@ -77,8 +77,8 @@ REFUSED_RELOCATIONS = (
         "evictions for places on a page that hangs",
         "a lower gang is evicted, and nobody is served until the API answers about a page",
         "k8s_bridge/leader.py",
-        "            sealed | hung.every, ",
-        "            sealed, ",
+        "(sealed | hung.every, ",
+        "(sealed, ",
         f"{TESTS}::test_nobody_goes_for_places_on_a_page_that_hangs",
     ),
     Mutant(

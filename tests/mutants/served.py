@@ -46,8 +46,8 @@ SERVED = (
         "evictions wait for the plan under way",
         "a pod is evicted for a gang that finds room elsewhere in the cycle under way",
         "k8s_bridge/relocation/controller.py",
-        "if is_of_use and last and now >= self._next_look and not is_outdated:",
-        "if is_of_use and last and now >= self._next_look:",
+        "or now < self._next_look or is_outdated:",
+        "or now < self._next_look:",
         f"{PREEMPTION}::test_evictions_wait_for_a_plan_that_is_under_way_but_not_for_long",
     ),
     Mutant(
