@@ -6,6 +6,7 @@ from tests.mutants.mutant import Mutant
 
 EXPLAIN = "tests/solver/explain"
 VOLUMES_TOLD = "tests/k8s_bridge/scheduling/test_volumes_told.py"
+WAITS = "tests/k8s_bridge/reporting/test_pod_scheduled.py"
 THROTTLED = "tests/k8s_bridge/scheduling/test_throttled_bindings.py"
 
 TOLD = (
@@ -74,6 +75,33 @@ TOLD = (
         "            known.more += 1\n",
         "tests/k8s_bridge/reporting/test_refusal_log.py"
         "::test_a_namespace_that_ends_has_one_line_for_all_its_pods",
+    ),
+    Mutant(
+        "told: other words at once",
+        "a gang is told to wait for a gang that has ended",
+        "k8s_bridge/reporting/conditions/retelling.py",
+        "holds_back = kind is not ReasonKind.MEMBERS_MISSING and words == earlier.words",
+        "holds_back = kind is not ReasonKind.MEMBERS_MISSING",
+        f"{WAITS}::test_another_gang_to_wait_for_is_told_at_once"
+        "_and_its_event_a_minute_after_the_first",
+    ),
+    Mutant(
+        "told: an event of other words is another event",
+        "the first note of a gang is shown as new for as long as it waits",
+        "k8s_bridge/reporting/events/waiting_gangs.py",
+        "        topic=said.event_words,\n",
+        "        topic=said.kind.value,\n",
+        f"{WAITS}::test_another_gang_to_wait_for_is_told_at_once"
+        "_and_its_event_a_minute_after_the_first",
+    ),
+    Mutant(
+        "told: without a cycle",
+        "in a quiet cluster, what was held back for a minute is never told",
+        "k8s_bridge/reporting/reporter.py",
+        "            self._tell_again(scheduler.clock.wall())\n",
+        "",
+        "tests/k8s_bridge/test_scheduler.py"
+        "::test_what_was_held_back_is_told_a_minute_later_without_a_cycle",
     ),
 )
 """All of them."""

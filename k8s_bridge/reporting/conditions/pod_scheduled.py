@@ -9,6 +9,7 @@ from typing import Any
 
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.reporting.conditions.retelling import due_at, first_said, steady
 from fourleaf.k8s_bridge.reporting.cycle_facts import (
     CycleFacts,
     MemberNews,
@@ -33,9 +34,6 @@ SCHEDULED = "PodScheduled"
 UNSCHEDULABLE = "Unschedulable"
 """The reason that kubectl and the autoscalers look for."""
 
-RETELL_SECONDS = 60.0
-"""How long a text stands while only its numbers change: each change writes to every pod."""
-
 LONG_QUEUE = 1000
 """Of so many gangs, all are looked at each time."""
 
@@ -44,9 +42,6 @@ LOOK_SECONDS = 5.0
 
 MOST_AT_ONCE = 2000
 """Gangs, at most, of which something new is said at once."""
-
-REMIND_SECONDS = 1800.0
-"""When an event is repeated: the API forgets events after an hour."""
 
 
 def what_waits(before: Reported, facts: CycleFacts) -> tuple[list[Outgoing], Reported]:
@@ -118,7 +113,7 @@ class _Teller:
             return None
         earlier = self._before.get(gang.key)
         text, named = self._text(entry.reason, gang.key.namespace)
-        now = _steady(earlier, entry.reason.kind, text, facts.now)
+        now = steady(earlier, entry.reason.kind, text, facts.now)
         seen = {at: facts.pods.get(at) for at in _members(gang)}
         pods = tuple(_free_pods(seen.values()))
         if earlier is not None and _is_told(now, earlier) and _are_same(seen, earlier.seen):
@@ -153,7 +148,7 @@ def what_gang_awaits(
     """
     free = list(_free_pods(pods))
     patches: list[Outgoing] = [*_patches(free, text, now)]
-    said = ReportedReason(ReasonKind.VOLUMES_AWAITED, text, now, now)
+    said = first_said(ReasonKind.VOLUMES_AWAITED, text, now)
     told = [Regarding.of(PODS, pod) for pod in free[:1]] + makers.of(free)
     return [*patches, *(waits_event(one, gang, said) for one in told)]
 
@@ -182,8 +177,7 @@ def _stands(
     very same object is as it was.
     """
     return (
-        (earlier.text == earlier.newest or now - earlier.at < RETELL_SECONDS)
-        and now - earlier.event_at < REMIND_SECONDS
+        now < due_at(earlier)
         and earlier.named.isdisjoint(others)
         and all(map(is_, map(pods.get, earlier.seen), earlier.seen.values()))
     )
@@ -205,22 +199,6 @@ def _patches(pods: Iterable[Body], text: str, now: float) -> tuple[StatusPatch, 
     return tuple(
         StatusPatch(PODS, target_of(pod), status) for pod, status in statuses if status is not None
     )
-
-
-def _steady(
-    earlier: ReportedReason | None, kind: ReasonKind, text: str, now: float
-) -> ReportedReason:
-    """What to say now: the earlier text for as long as it is fresh and of the same kind.
-
-    How many members are missing is always the newest.
-    """
-    if earlier is None or earlier.kind is not kind:
-        return ReportedReason(kind, text, now, now)
-    if now - earlier.event_at >= REMIND_SECONDS:
-        earlier = replace(earlier, event_at=now)
-    # Each member that comes starts a cycle; the last of them starts the last one.
-    fresh = kind is not ReasonKind.MEMBERS_MISSING and now - earlier.at < RETELL_SECONDS
-    return earlier if text == earlier.text or fresh else replace(earlier, text=text, at=now)
 
 
 def _members(gang: Gang) -> Iterator[tuple[str, str]]:
