@@ -11,6 +11,7 @@ from fourleaf.model.node_constraint import NodeConstraint
 from fourleaf.model.readers.objects.annotations import FEATURES
 from fourleaf.model.readers.topology.node_features import HAS_IT, label_of
 from fourleaf.model.resources import Resources, capacity_of, fits, is_extended
+from fourleaf.solver.explain.own_taints import own_taints
 from fourleaf.solver.instance.fabric_index import FabricIndex
 
 _FEATURES = {(label_of(one), HAS_IT): f"the node feature {one}" for one in FEATURES}
@@ -109,7 +110,7 @@ def _would_match(gained: Held) -> str:
 
 def taint_step(role: Role, gained: Held, missing: int) -> str:
     """The one taint whose toleration is enough, else all of them."""
-    standing = [(untolerated(role.constraint, node), holds) for node, holds in gained]
+    standing = [(untolerated(role.constraint, own_taints(node)), holds) for node, holds in gained]
     taints = list(dict.fromkeys(taint for one, _ in standing for taint in one))
     for taint in taints:
         if sum(holds for one, holds in standing if set(one) <= {taint}) >= missing:

@@ -12,6 +12,7 @@ from fourleaf.model.node import GPU_SOURCE_LABEL, OF_DEVICE_MAPS, OF_INVENTORY, 
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.resources import counted, fits
 from fourleaf.solver.explain import matching_advice
+from fourleaf.solver.explain.own_taints import own_taints
 from fourleaf.solver.instance.fabric_index import FabricIndex
 from fourleaf.solver.instance.gang_classes import GangGroup
 
@@ -108,7 +109,7 @@ class Survey:
                 laws.append(UNANNOUNCED)
         if not constraint.selects(node):
             laws.append(SELECTOR)
-        if not role.constraint.tolerates(node):
+        if not role.constraint.tolerates(own_taints(node)):
             laws.append(TAINT)
         if not fabric.carries(index, gang.bandwidth):
             laws.append(BANDWIDTH)

@@ -63,9 +63,26 @@ TOLD = (
         "told: nodes that a taint leaves out",
         "half of the fabric is not for a gang, which is told that nothing is free",
         "solver/explain/explain.py",
-        "reason = replace(reason, counts=(*reason.counts, *self._left_out(gang)))",
-        "pass",
+        "        reason = replace(reason, counts=(*reason.counts, *as_counts(left_out)))\n",
+        "",
         f"{EXPLAIN}/test_tainted_nodes.py::test_a_taint_is_named_where_enough_other_nodes_match",
+    ),
+    Mutant(
+        "told: uncordon no more than it takes",
+        "nodes that somebody repairs are put back into service for nothing",
+        "solver/explain/free_room.py",
+        "            return node in last\n",
+        "            return 0\n",
+        f"{EXPLAIN}/test_let_in.py::test_only_nodes_that_it_takes_are_named",
+    ),
+    Mutant(
+        "told: the taint of a cordon is no other hindrance",
+        "on a real cluster, where each cordoned node has a taint, none is ever named",
+        "solver/explain/left_out.py",
+        "matching_advice.untolerated(role.constraint, own_taints(node))",
+        "matching_advice.untolerated(role.constraint, node)",
+        f"{EXPLAIN}/test_let_in.py::test_a_cordoned_node_leads_where_it_is_all_that_is_missing"
+        "[as the control plane taints]",
     ),
     Mutant(
         "told: a refusal has one line",
