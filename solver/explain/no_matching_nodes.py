@@ -190,10 +190,20 @@ class Survey:
             case "domain":
                 return matching_advice.domain_step(self.gang, gained, missing)
             case "tooSmall":
-                nodes = [node for node, _ in gained]
-                every = self.fabric.nodes
-                return matching_advice.smaller_step(self.role.request, nodes, missing, every)
+                return self._smaller([node for node, _ in gained], missing, laws)
         return f"let {law} allow {names}"
+
+    def _smaller(self, gained: list[Node], missing: int, laws: tuple[str, ...]) -> str:
+        """Ask for less: where that is enough by itself, each node holds as many as it can then.
+
+        Nodes that match now are among these, unless other roles have a part of them.
+        """
+        matching = [one for one in self.nodes if not one.laws]
+        request, every = self.role.request, self.fabric.nodes
+        if laws != (TOO_SMALL,) or sum(one.holds for one in matching) != self.found:
+            return matching_advice.smaller_step(request, gained, missing, every, one=True)
+        nodes = [*gained, *(one.node for one in matching)]
+        return matching_advice.smaller_step(request, nodes, self.role.size, every, self.one)
 
 
 def rule_law(name: str) -> str:

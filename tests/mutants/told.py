@@ -120,5 +120,14 @@ TOLD = (
         "tests/k8s_bridge/test_scheduler.py"
         "::test_what_was_held_back_is_told_a_minute_later_without_a_cycle",
     ),
+    Mutant(
+        "told: several smaller pods on one node",
+        "a team is told to ask for none of what four nodes have plenty of",
+        "solver/explain/no_matching_nodes.py",
+        "        nodes = [*gained, *(one.node for one in matching)]\n",
+        "        nodes = gained\n",
+        f"{EXPLAIN}/test_no_matching_nodes.py"
+        "::test_less_is_asked_for_where_a_node_holds_more_of_smaller_pods",
+    ),
 )
 """All of them."""
