@@ -17,6 +17,7 @@ from fourleaf.cli.cluster.failed_creates import why_no_pods
 from fourleaf.cli.cluster.not_repaired import why_it_stays
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.cluster.silent_nodes import most_away
+from fourleaf.cli.cluster.trouble_since import trouble_since
 from fourleaf.cli.input.files import moment
 from fourleaf.cli.input.gang_names import find_gang
 from fourleaf.cli.input.not_a_gang import nothing_heard
@@ -41,6 +42,7 @@ from fourleaf.cli.output.progress import Progress
 from fourleaf.cli.output.watch import WatchedAnswer, need_anew, present
 
 if TYPE_CHECKING:
+    from fourleaf.cli.cluster.read_cluster import Live as Observed
     from fourleaf.model.gang import GangKey
     from fourleaf.model.plan import Plan
     from fourleaf.model.readers import InputReading
@@ -116,7 +118,7 @@ def why(
             lost = any(one.trouble and not one.ends for one in answer.standing)
             if gathered.live is not None and lost:
                 failing = failing_of(reading, key, gathered.silent) if gathered.led else None
-                stays = _stays(given.reach, reading, answer)
+                stays = _stays(given.reach, gathered.live, reading, answer)
                 answer = replace(answer, stays=stays, failing=failing)
             answer = replace(answer, not_created=why_not_created(reading, answer, heard))
             return replace(answer, leaderless=gathered.leaderless), snapshot
@@ -179,15 +181,19 @@ def why_not_created(
 
 
 def _stays(
-    reach: ClusterAccess, reading: InputReading, answer: WhyAnswer
+    reach: ClusterAccess, live: Observed, reading: InputReading, answer: WhyAnswer
 ) -> ConditionReason | None:
     from fourleaf.model.problems import Problem
 
+    nodes = {one.node for one in answer.standing if one.trouble and not one.ends}
+    since = trouble_since(live.objects, nodes, live.silent, live.now)
+    if since is None:
+        return None
     namespace = answer.key.namespace
     stay = (one.pod for one in answer.standing if not one.ends)
     bodies = (reading.pods.get((namespace, name), {}).get("metadata", {}) for name in stay)
     uids = {one["uid"]: str(one.get("creationTimestamp") or "") for one in bodies if "uid" in one}
-    found = reach.ask(lambda cluster: why_it_stays(cluster, reach, namespace, uids))
+    found = reach.ask(lambda cluster: why_it_stays(cluster, reach, namespace, uids, since))
     if isinstance(found, Problem):
         print_problems([found])
         return None

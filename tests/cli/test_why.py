@@ -291,7 +291,7 @@ def test_a_gang_that_runs_on_a_node_that_is_lost() -> None:
 async def test_why_a_gang_stays_with_lost_members() -> None:
     """The newest event on a pod of these UIDs, taken apart; not one of another gang's pod.
 
-    Nor one that is older than a pod of the gang, which has been repaired since.
+    Nor one that is older than a pod of the gang, which was repaired since, or than its trouble.
     """
     cluster = MemoryCluster()
     await cluster.create(NAMESPACES, "", {"metadata": {"name": "ml"}})
@@ -300,13 +300,14 @@ async def test_why_a_gang_stays_with_lost_members() -> None:
         event = what_is_stranded(GangKey("ml", "g"), Target("ml", "g-0", uid), note)
         await cluster.create(EVENTS, "ml", event_body(event, "me", 1e9 + number, number))
     born = {"a": "2001-09-09T01:46:39Z"}
-    told = await why_it_stays(cluster, ClusterAccess(), "ml", born)
+    told = await why_it_stays(cluster, ClusterAccess(), "ml", born, 1e9)
     assert isinstance(told, ConditionReason)
     assert (told.kind, told.sentence) == (ReasonKind.NO_FREE_CAPACITY, "short of GPUs")
     assert told.unblock == ("it starts when ml/new ends",)
-    assert await why_it_stays(cluster, ClusterAccess(), "ml", {"c": born["a"]}) is None
+    assert await why_it_stays(cluster, ClusterAccess(), "ml", {"c": born["a"]}, 1e9) is None
     later = born | {"new": "2001-09-09T01:46:50Z"}
-    assert await why_it_stays(cluster, ClusterAccess(), "ml", later) is None
+    assert await why_it_stays(cluster, ClusterAccess(), "ml", later, 1e9) is None
+    assert await why_it_stays(cluster, ClusterAccess(), "ml", born, 1e9 + 2) is None
     found = waits("")
     answer = replace(explained(found, GangKey("ml", "g"), None), stays=told, gang=None)
     member = RunningMember("g-0", "n1", "leaf-1", (), "its node is not ready")

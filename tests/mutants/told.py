@@ -129,5 +129,21 @@ TOLD = (
         f"{EXPLAIN}/test_no_matching_nodes.py"
         "::test_less_is_asked_for_where_a_node_holds_more_of_smaller_pods",
     ),
+    Mutant(
+        "told: words of an earlier loss",
+        "a gang on a node that is down is told of a repair that is over",
+        "cli/cluster/not_repaired.py",
+        " or (seconds_of(_seen(last)) or 0.0) < since:",
+        ":",
+        "tests/cli/test_why.py::test_why_a_gang_stays_with_lost_members",
+    ),
+    Mutant(
+        "told: a cordon moves nobody",
+        "a gang that runs on a cordoned node is said to wait for a repair",
+        "cli/cluster/trouble_since.py",
+        "    return None if silent is None else now - silent\n",
+        "    return -inf if silent is None else now - silent\n",
+        "tests/cli/test_trouble_since.py::test_the_trouble_of_a_node[cordoned]",
+    ),
 )
 """All of them."""
