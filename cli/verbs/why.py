@@ -79,15 +79,17 @@ def why(
 
     Why it waits is what the scheduler that leads has written into the conditions of its pods.
     Where nothing is written, and for JSON and YAML, which have the data behind the reason, what is
-    observed is planned, which changes nothing. Of a gang that runs it says which nodes are not
-    ready or do not answer, and why the scheduler has not repaired it.
+    observed is planned, which changes nothing; what keeps a gang from being bound is always quoted.
+    Of a gang that runs it says which nodes are not ready or do not answer, and why the scheduler has
+    not repaired it.
 
     Exit code: 0 it is placed or would be now, 2 there is no such gang, 3 it has to wait, or cannot
     be repaired.
     """
     need_anew(files, watch)
     at = moment(now)
-    quotes = not (plan or files or at is not None) and for_people(output)
+    may_quote = not (plan or files or at is not None)
+    quotes = may_quote and for_people(output)
     with ExitStack() as stack:
         client = cache(partial(_client, stack))
         if not quotes:
@@ -109,7 +111,8 @@ def why(
             wrong = (one for one in reading.problems if one.is_error and str(key) in one.object)
             print_problems(wrong)
             snapshot = reading.snapshot
-            told = said_of(reading, key) if quotes and gathered.led else None
+            told = said_of(reading, key) if may_quote and gathered.led else None
+            told = told if quotes else unplanned(told)
             if told is not None or key not in snapshot.gangs_by_key:
                 answer = replace(explained(reading, key, None, gathered.silent), told=told)
             else:
@@ -149,6 +152,13 @@ def said_of(reading: InputReading, key: GangKey) -> ConditionReason | None:
     words = {said([reading.pods[pod]]) if pod in reading.pods else None for pod in pods}
     first, *others = words
     return None if others or first is None or first.kind is None else first
+
+
+def unplanned(told: ConditionReason | None) -> ConditionReason | None:
+    """What was told where no plan would know of it; documents have the rest from a plan."""
+    from fourleaf.model.reasons.kinds import OF_BINDING
+
+    return told if told is not None and told.kind in OF_BINDING else None
 
 
 def _code(seen: Seen) -> int:
@@ -311,9 +321,15 @@ def _tell(answer: WhyAnswer, snapshot: Snapshot, output: OutputFormat) -> None:
 def document_of(answer: WhyAnswer) -> Document:
     """The answer as a document; `state` is Placed, PlacedNow or Waiting."""
     from fourleaf.model.config.spec import API_VERSION
-    from fourleaf.model.documents.plan import waiting_document
+    from fourleaf.model.documents.plan import told_document, waiting_document
 
-    state = "Waiting" if answer.waiting else "PlacedNow" if answer.placement else "Placed"
+    state = (
+        "Waiting"
+        if answer.waiting or answer.told
+        else "PlacedNow"
+        if answer.placement
+        else "Placed"
+    )
     document: Document = {
         "apiVersion": API_VERSION,
         "kind": "GangStatus",
@@ -345,6 +361,8 @@ def document_of(answer: WhyAnswer) -> Document:
         document["leaderless"] = True
     if answer.waiting:
         document["why"] = waiting_document(answer.waiting)
+    elif answer.told:
+        document["why"] = told_document(answer.key, answer.told)
     if answer.not_created:
         document["notCreated"] = answer.not_created
     return document

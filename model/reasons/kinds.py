@@ -34,6 +34,10 @@ class ReasonKind(StrEnum):
     NOT_PROVEN = "NotProven"
 
 
+OF_BINDING = frozenset({ReasonKind.VOLUMES_AWAITED, ReasonKind.REFUSED, ReasonKind.UNANSWERED})
+"""Reasons that come up when a gang is bound: a plan made of what is observed knows none of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reason:
     """A reason with its counts.

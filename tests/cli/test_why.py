@@ -13,19 +13,21 @@ from fourleaf.cli.cluster.read_cluster import ClusterAccess, read_live
 from fourleaf.cli.input.gang_names import find_gang
 from fourleaf.cli.render.glyphs import UNICODE
 from fourleaf.cli.render.why import why_lines
-from fourleaf.cli.verbs.why import document_of, explained, said_of, why_not_created
+from fourleaf.cli.verbs.queue import waiting
+from fourleaf.cli.verbs.why import document_of, explained, said_of, unplanned, why_not_created
 from fourleaf.k8s_bridge.cluster.kinds import EVENTS, JOBS, NAMESPACES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.reporting.events.relocations import what_is_stranded
 from fourleaf.k8s_bridge.reporting.recorder.event_series import event_body
 from fourleaf.model.gang import GangKey
-from fourleaf.model.plan import Plan, Waiting
+from fourleaf.model.plan import Placement, Plan, Waiting
 from fourleaf.model.problems import BadInput
 from fourleaf.model.readers import InputReading, read
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.reasons.pod_condition import ConditionReason
 from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.start import Start
 from tests.cli.made import example, example_plan, text, unproven, within_a_gap
 from tests.model.readers.made import Body, job, node, owned, pod, reading, source
 
@@ -265,6 +267,36 @@ def test_what_the_scheduler_says_stands_for_a_plan() -> None:
     for other in others:
         assert said_of(waits(text_of_all, other), key) is None
     assert said_of(waits(others[2], others[2]), key) is None
+
+
+AWAITS = "VolumesAwaited: PersistentVolumeClaim ml/data has no volume. To unblock: see its events."
+
+
+def test_what_no_plan_knows_is_told_in_documents_too() -> None:
+    """A volume that does not come: it waits, though a plan has a place; the rest is planned."""
+    found, key = waits(AWAITS, AWAITS), GangKey("ml", "g")
+    told = unplanned(said_of(found, key))
+    shown = document_of(replace(explained(found, key, None), told=told))
+    assert (shown["state"], shown["why"]["reason"]) == ("Waiting", "VolumesAwaited")
+    assert shown["why"]["message"] == "PersistentVolumeClaim ml/data has no volume"
+    assert shown["why"]["unblock"] == ["see its events"]
+    assert unplanned(said_of(waits("NoFreeCapacity: short of nodes."), key)) is None
+    assert unplanned(None) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds", "held"),
+    [(AWAITS, None, True), ("NoFreeCapacity: short of nodes.", 0, False), ("", 0, False)],
+)
+def test_no_start_is_foreseen_of_what_may_not_be_bound(
+    said: str, seconds: int | None, held: bool
+) -> None:
+    """There is room now, and nobody knows when the volume comes."""
+    found, key = waits(said), GangKey("ml", "g")
+    now = found.snapshot.now
+    start = Start(key, now, Placement(key, (("g-0", "n1"),)))
+    (entry,) = waiting(found, {key: start})
+    assert (entry["start"]["seconds"], entry["start"]["held"]) == (seconds, held)
 
 
 def test_a_gang_that_runs_on_a_node_that_is_lost() -> None:

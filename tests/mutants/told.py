@@ -145,5 +145,13 @@ TOLD = (
         "    return -inf if silent is None else now - silent\n",
         "tests/cli/test_trouble_since.py::test_the_trouble_of_a_node[cordoned]",
     ),
+    Mutant(
+        "told: no start of what may not be bound",
+        "a gang whose volume never comes is said to start now",
+        "model/start.py",
+        "or told.kind not in OF_BINDING:",
+        "or True:",
+        "tests/cli/test_why.py::test_no_start_is_foreseen_of_what_may_not_be_bound",
+    ),
 )
 """All of them."""
