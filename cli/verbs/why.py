@@ -80,8 +80,8 @@ def why(
     Why it waits is what the scheduler that leads has written into the conditions of its pods.
     Where nothing is written, and for JSON and YAML, which have the data behind the reason, what is
     observed is planned, which changes nothing; what keeps a gang from being bound is always quoted.
-    Of a gang that runs it says which nodes are not ready or do not answer, and why the scheduler has
-    not repaired it.
+    Of a gang that runs it says which nodes are not ready or do not answer, and why the scheduler
+    has not repaired it.
 
     Exit code: 0 it is placed or would be now, 2 there is no such gang, 3 it has to wait, or cannot
     be repaired.

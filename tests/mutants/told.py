@@ -153,5 +153,13 @@ TOLD = (
         "or True:",
         "tests/cli/test_why.py::test_no_start_is_foreseen_of_what_may_not_be_bound",
     ),
+    Mutant(
+        "told: members that are on their way",
+        "most new Jobs have a warning that says to create the pods that are being created",
+        "k8s_bridge/reporting/conditions/retelling.py",
+        "    return _quiet(said, quiet_until) if now < quiet_until else said\n",
+        "    return said\n",
+        f"{WAITS}::test_members_that_are_on_their_way_are_no_event_yet",
+    ),
 )
 """All of them."""

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import inf
 from operator import is_
 from typing import Any
 
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Body
-from fourleaf.k8s_bridge.reporting.conditions.retelling import due_at, first_said, steady
+from fourleaf.k8s_bridge.reporting.conditions.retelling import (
+    QUIET_SECONDS,
+    due_at,
+    first_said,
+    steady,
+)
 from fourleaf.k8s_bridge.reporting.cycle_facts import (
     CycleFacts,
     MemberNews,
@@ -28,6 +34,7 @@ from fourleaf.k8s_bridge.reporting.recorder.queue_items import (
 from fourleaf.k8s_bridge.runtime.api_text import reason_text, second
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Waiting
+from fourleaf.model.readers.objects.timestamps import seconds_of
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 
 SCHEDULED = "PodScheduled"
@@ -113,8 +120,11 @@ class _Teller:
             return None
         earlier = self._before.get(gang.key)
         text, named = self._text(entry.reason, gang.key.namespace)
-        now = steady(earlier, entry.reason.kind, text, facts.now)
         seen = {at: facts.pods.get(at) for at in _members(gang)}
+        kind = entry.reason.kind
+        awaits = kind is ReasonKind.MEMBERS_MISSING
+        quiet_until = _quiet_until(seen, facts.now) if awaits else -inf
+        now = steady(earlier, kind, text, facts.now, quiet_until)
         pods = tuple(_free_pods(seen.values()))
         if earlier is not None and _is_told(now, earlier) and _are_same(seen, earlier.seen):
             patches = earlier.patches
@@ -122,7 +132,8 @@ class _Teller:
             patches = _patches(pods, now.text, facts.now)
         # Again each time, until it has been written: the queue may have had no room for it.
         self._outgoing += patches
-        if pods and (earlier is None or now.event_at != earlier.event_at):
+        is_due = earlier is None or now.event_at != earlier.event_at
+        if pods and is_due and now.event_words:
             first, *others = (Regarding.of(PODS, pod) for pod in pods)
             told = (first, *self._makers.of(pods))
             self._outgoing += (waits_event(one, gang.key, now) for one in told)
@@ -203,6 +214,13 @@ def _patches(pods: Iterable[Body], text: str, now: float) -> tuple[StatusPatch, 
 
 def _members(gang: Gang) -> Iterator[tuple[str, str]]:
     return ((gang.key.namespace, name) for role in gang.roles for name in role.pods)
+
+
+def _quiet_until(members: Members, now: float) -> float:
+    """Until when others may be on their way: for a while after the newest of `members` was made."""
+    made = (str(pod["metadata"].get("creationTimestamp")) for pod in members.values() if pod)
+    newest = seconds_of(max(made, default=""))
+    return -inf if newest is None else min(newest, now) + QUIET_SECONDS
 
 
 def _free_pods(pods: Iterable[Body | None]) -> Iterator[Body]:

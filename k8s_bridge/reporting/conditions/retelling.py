@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from math import inf
 
 from fourleaf.k8s_bridge.reporting.cycle_facts import ReportedReason
 from fourleaf.model.reasons.kinds import ReasonKind
@@ -15,6 +16,10 @@ writes to every pod."""
 REMIND_SECONDS = 1800.0
 """When an event is repeated: the API forgets events after an hour."""
 
+QUIET_SECONDS = 10.0
+"""How long no event says that members are missing after one has come: the others are on their way,
+and a warning on each new Job would say nothing. The condition says it at once."""
+
 _NUMBER = re.compile(r"(?<![^\s(])\d[\d,]*(?![^\s,;.:)])( [a-z]+(?![\w/.=-]))?")
 """A number by itself, with the word that it counts: `1 is` and `2 are`, but no part of a name."""
 
@@ -24,22 +29,36 @@ def but_for_numbers(text: str) -> str:
     return _NUMBER.sub("#", text)
 
 
-def first_said(kind: ReasonKind, text: str, now: float) -> ReportedReason:
+def first_said(
+    kind: ReasonKind, text: str, now: float, quiet_until: float = -inf
+) -> ReportedReason:
     """What to say of a gang of which nothing of this kind was said before."""
     words = but_for_numbers(text)
-    return ReportedReason(kind, text, now, now, words=words, event_words=words)
+    said = ReportedReason(kind, text, now, now, words=words, event_words=words)
+    return _quiet(said, quiet_until) if now < quiet_until else said
+
+
+def _quiet(said: ReportedReason, until: float) -> ReportedReason:
+    """The same without an event before `until`: no event of it has any words so far."""
+    return replace(said, event_at=until - RETELL_SECONDS, event_words="")
 
 
 def steady(
-    earlier: ReportedReason | None, kind: ReasonKind, text: str, now: float
+    earlier: ReportedReason | None,
+    kind: ReasonKind,
+    text: str,
+    now: float,
+    quiet_until: float = -inf,
 ) -> ReportedReason:
     """What to say now: the earlier text for as long as it is fresh and only its numbers differ.
 
     How many members are missing is always the newest. An event of other words follows the one
-    before after `RETELL_SECONDS`.
+    before after `RETELL_SECONDS`, the first one not before `quiet_until`.
     """
     if earlier is None or earlier.kind is not kind:
-        return first_said(kind, text, now)
+        return first_said(kind, text, now, quiet_until)
+    if not earlier.event_words and now < quiet_until:
+        earlier = _quiet(earlier, quiet_until)
     words = but_for_numbers(text)
     if now >= _event_due_at(earlier, words):
         earlier = replace(earlier, event_at=now, event_words=words)

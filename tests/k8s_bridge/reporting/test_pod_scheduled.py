@@ -10,7 +10,12 @@ from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.reporting.after_cycle import AfterCycle, after_cycle
 from fourleaf.k8s_bridge.reporting.conditions import pod_scheduled
 from fourleaf.k8s_bridge.reporting.conditions.pod_scheduled import LOOK_SECONDS
-from fourleaf.k8s_bridge.reporting.conditions.retelling import REMIND_SECONDS, RETELL_SECONDS
+from fourleaf.k8s_bridge.reporting.conditions.retelling import (
+    QUIET_SECONDS,
+    REMIND_SECONDS,
+    RETELL_SECONDS,
+    due_at,
+)
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from tests import small
@@ -201,6 +206,33 @@ def test_every_member_that_comes_is_told_at_once() -> None:
     said = [tell.status["conditions"][0]["message"] for tell in statuses(newer)]
     assert ["3 of 4 members" in text for text in said] == [True, True]
     assert events(newer) == []
+
+
+def test_members_that_are_on_their_way_are_no_event_yet() -> None:
+    """A Job makes its pods one after the other: the condition says how many are there, no warning.
+
+    Ten seconds after the last one has come, with no cycle since, there is one; of a gang whose
+    members are old there is one at once.
+    """
+    bodies = pods_of(PAIR)
+    for body in bodies:
+        body["metadata"]["creationTimestamp"] = "2001-09-09T01:46:38Z"
+    two, three = (Reason(ReasonKind.MEMBERS_MISSING, f"{n} of 4 members") for n in (2, 3))
+    news = first(facts([PAIR], bodies, reasons=[two]))
+    assert events(news.outgoing) == []
+    assert len(statuses(news.outgoing)) == 2
+    bodies[1]["metadata"]["creationTimestamp"] = "2001-09-09T01:46:41Z"
+    now = facts([PAIR], bodies, reasons=[three], now=NOW + 2)
+    news = after_cycle(news.reported, now)
+    assert events(news.outgoing) == []
+    (said,) = news.reported.gangs.values()
+    assert due_at(said) == NOW + 1 + QUIET_SECONDS
+    early = after_cycle(news.reported, replace(now, now=due_at(said) - 1))
+    assert events(early.outgoing) == []
+    news = after_cycle(news.reported, replace(now, now=due_at(said)))
+    assert ["3 of 4 members" in one.note for one in events(news.outgoing)] == [True]
+    old = first(facts([PAIR], bodies, reasons=[three], now=NOW + 60))
+    assert len(events(old.outgoing)) == 1
 
 
 def test_another_kind_of_reason_is_told_at_once_with_an_event() -> None:
