@@ -19,6 +19,7 @@ from fourleaf.model.reasons.text import cause
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.topology import natural_key
 from fourleaf.solver.explain import matching_advice
+from fourleaf.solver.explain.blockers import of_one_that_runs
 from fourleaf.solver.explain.bound_elsewhere import bound_elsewhere
 from fourleaf.solver.explain.context import Context
 from fourleaf.solver.explain.left_out import LeftOut, as_counts, left_out_of
@@ -79,6 +80,7 @@ _SHORT_OF_NODES = (
 """Reasons that nodes which take no pods for want of a leaf could end."""
 _BUSY = (
     ReasonKind.TOO_LARGE,
+    ReasonKind.BOUND_ELSEWHERE,
     ReasonKind.NO_FREE_CAPACITY,
     ReasonKind.NO_ADJACENT_LEAVES,
     ReasonKind.UPLINK_FULL,
@@ -111,7 +113,8 @@ class _Explainer:
         refused = self.context.snapshot.fabric.refused
         if refused and reason.kind in _SHORT_OF_NODES:
             steps.append(matching_advice.refused_step(sorted(refused, key=natural_key)))
-        return replace(reason, unblock=(*reason.unblock, *steps)) if steps else reason
+        reason = replace(reason, unblock=(*reason.unblock, *steps)) if steps else reason
+        return of_one_that_runs(reason) if any(role.bound for role in gang.roles) else reason
 
     def _with_left_out(self, reason: Reason, gang: Gang) -> Reason:
         """The reason with the nodes that one thing alone leaves out, and who would let them in.

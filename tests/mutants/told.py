@@ -161,5 +161,14 @@ TOLD = (
         "    return said\n",
         f"{WAITS}::test_members_that_are_on_their_way_are_no_event_yet",
     ),
+    Mutant(
+        "told: a gang that runs does not start",
+        "a team whose gang runs with fewer members is told when it starts",
+        "solver/relocation/explain.py",
+        "    return of_one_that_runs(reason) if one.live else reason\n",
+        "    return reason\n",
+        "tests/solver/relocation/test_explain.py"
+        "::test_a_gang_that_runs_is_told_what_makes_it_whole",
+    ),
 )
 """All of them."""
