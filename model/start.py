@@ -31,7 +31,7 @@ class Start:
 def start_as_told(start: Start, told: ConditionReason | None) -> Start:
     """`start`, unknown where the scheduler has `told` of something that keeps it from being bound.
 
-    There is a place for it, and nobody knows when it may be bound there.
+    There is a place for it, and it is unknown when it may be bound there.
     """
     if start.at is None or told is None or told.kind not in OF_BINDING:
         return start

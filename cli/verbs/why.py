@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache, partial
@@ -14,6 +14,7 @@ import typer
 from fourleaf.cli import options
 from fourleaf.cli.answers import Failing, RunningMember, WhyAnswer
 from fourleaf.cli.cluster.failed_creates import why_no_pods
+from fourleaf.cli.cluster.not_preempting import why_none_yields
 from fourleaf.cli.cluster.not_repaired import why_it_stays
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.cluster.silent_nodes import most_away
@@ -124,6 +125,9 @@ def why(
                 stays = _stays(given.reach, gathered.live, reading, answer)
                 answer = replace(answer, stays=stays, failing=failing)
             answer = replace(answer, not_created=why_not_created(reading, answer, heard))
+            if gathered.live is not None and gathered.led:
+                yields = partial(_not_yielding, given.reach, gathered.live)
+                answer = replace(answer, not_yielding=why_none_yields_to(reading, answer, yields))
             return replace(answer, leaderless=gathered.leaderless), snapshot
 
         view = WatchedAnswer(look, lambda seen: _tell(*seen, output), _code, lambda seen: seen[0])
@@ -188,6 +192,27 @@ def why_not_created(
     )
     said = (heard(space, uid) for uid in islice(makers, MAKERS_ASKED_LIMIT))
     return next(filter(None, said), "")
+
+
+def why_none_yields_to(
+    reading: InputReading, answer: WhyAnswer, heard: Callable[[str, Collection[str]], str]
+) -> str:
+    """Why lower gangs do not make way for a gang that waits for room, as the scheduler has said."""
+    from fourleaf.model.reasons.kinds import OF_ROOM
+
+    kind = answer.told.kind if answer.told else answer.waiting and answer.waiting.reason.kind
+    if answer.gang is None or kind not in OF_ROOM:
+        return ""
+    space = answer.key.namespace
+    names = (pod for role in answer.gang.roles for pod in role.pods)
+    bodies = (reading.pods.get((space, name), {}).get("metadata", {}) for name in names)
+    return heard(space, {one["uid"] for one in bodies if one.get("uid")})
+
+
+def _not_yielding(
+    reach: ClusterAccess, live: Observed, namespace: str, uids: Collection[str]
+) -> str:
+    return reach.ask(lambda cluster: why_none_yields(cluster, namespace, uids, live.now))
 
 
 def _stays(
@@ -365,4 +390,6 @@ def document_of(answer: WhyAnswer) -> Document:
         document["why"] = told_document(answer.key, answer.told)
     if answer.not_created:
         document["notCreated"] = answer.not_created
+    if answer.not_yielding:
+        document["preemptionForbidden"] = answer.not_yielding
     return document

@@ -33,7 +33,7 @@ MOST_TAINTS = 3
 class LetIn:
     """What would give a gang a place: the step, and the place as it is without it.
 
-    `is_of_service`: whoever runs the nodes can take it, and the gang asks for nothing else.
+    `is_of_service`: it is for those who run the nodes, and the gang asks for nothing else.
     """
 
     step: str

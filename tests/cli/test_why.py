@@ -8,17 +8,28 @@ import pytest
 
 from fourleaf.cli.answers import RunningMember
 from fourleaf.cli.cluster.failed_creates import newest_failed_create
+from fourleaf.cli.cluster.not_preempting import why_none_yields
 from fourleaf.cli.cluster.not_repaired import why_it_stays
 from fourleaf.cli.cluster.read_cluster import ClusterAccess, read_live
 from fourleaf.cli.input.gang_names import find_gang
 from fourleaf.cli.render.glyphs import UNICODE
 from fourleaf.cli.render.why import why_lines
 from fourleaf.cli.verbs.queue import waiting
-from fourleaf.cli.verbs.why import document_of, explained, said_of, unplanned, why_not_created
+from fourleaf.cli.verbs.why import (
+    document_of,
+    explained,
+    said_of,
+    unplanned,
+    why_none_yields_to,
+    why_not_created,
+)
 from fourleaf.k8s_bridge.cluster.kinds import EVENTS, JOBS, NAMESPACES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.reporting.events.relocations import what_is_stranded
+from fourleaf.k8s_bridge.reporting.events.relocations import (
+    what_does_not_yield,
+    what_is_stranded,
+)
 from fourleaf.k8s_bridge.reporting.recorder.event_series import event_body
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Placement, Plan, Waiting
@@ -318,6 +329,39 @@ def test_a_gang_that_runs_on_a_node_that_is_lost() -> None:
         "  its node is cordoned: g-3 on n3"
     )
     assert document_of(answer)["pods"][0]["trouble"] == "its node is not ready"
+
+
+BUDGETS = (
+    "It would start if pods of lower priority could be evicted, which 1 limit of disruption "
+    "budgets forbid. To unblock: raise these budgets, or wait until a gang ends"
+)
+
+
+async def test_what_keeps_others_from_making_way() -> None:
+    """The newest event on one of its pods, for as long as the scheduler says so; none of others."""
+    cluster = MemoryCluster()
+    await cluster.create(NAMESPACES, "", {"metadata": {"name": "ml"}})
+    for number, (uid, why) in enumerate([("a", "before"), ("a", BUDGETS), ("b", "of another")]):
+        event = what_does_not_yield(Target("ml", "g-0", uid), why)
+        await cluster.create(EVENTS, "ml", event_body(event, "me", 1e9 + number, number))
+    assert await why_none_yields(cluster, "ml", {"a"}, 1e9 + 60) == BUDGETS
+    assert await why_none_yields(cluster, "ml", {"c"}, 1e9 + 60) == ""
+    assert await why_none_yields(cluster, "ml", {"a"}, 1e9 + 1000) == ""
+
+
+@pytest.mark.parametrize(("said", "is_asked"), [("NoFreeCapacity: none.", True), (AWAITS, False)])
+def test_who_waits_for_room_is_told_why_none_makes_way(said: str, is_asked: bool) -> None:
+    """Asked of its own pods, where room is why; said beside why it waits, and in documents."""
+    found, key = waits(said), GangKey("ml", "g")
+    uid = found.pods["ml", "g-0"]["metadata"].setdefault("uid", "u")
+    answer = replace(explained(found, key, None), told=said_of(found, key))
+    heard = why_none_yields_to(found, answer, lambda *of: BUDGETS if of == ("ml", {uid}) else "")
+    assert bool(heard) == is_asked
+    answer = replace(answer, not_yielding=heard)
+    shown = " ".join(text(why_lines(answer, found.snapshot, 0, UNICODE)).split())
+    assert ("unblock: raise these budgets, or wait until a gang ends" in shown) == is_asked
+    assert ("no preemption: It would start if pods of lower priority" in shown) == is_asked
+    assert document_of(answer).get("preemptionForbidden", "") == heard
 
 
 async def test_why_a_gang_stays_with_lost_members() -> None:

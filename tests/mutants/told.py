@@ -170,5 +170,13 @@ TOLD = (
         "tests/solver/relocation/test_explain.py"
         "::test_a_gang_that_runs_is_told_what_makes_it_whole",
     ),
+    Mutant(
+        "told: budgets that forbade a preemption an hour ago",
+        "a gang is told to raise budgets that no longer keep others from making way",
+        "cli/cluster/not_preempting.py",
+        " if seen and now - seen < VALID_SECONDS else ",
+        " if seen else ",
+        "tests/cli/test_why.py::test_what_keeps_others_from_making_way",
+    ),
 )
 """All of them."""

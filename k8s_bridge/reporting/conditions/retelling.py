@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from math import inf
 
 from fourleaf.k8s_bridge.reporting.cycle_facts import ReportedReason
+from fourleaf.k8s_bridge.runtime.api_text import but_for_numbers
 from fourleaf.model.reasons.kinds import ReasonKind
 
 RETELL_SECONDS = 60.0
@@ -19,14 +19,6 @@ REMIND_SECONDS = 1800.0
 QUIET_SECONDS = 10.0
 """How long no event says that members are missing after one has come: the others are on their way,
 and a warning on each new Job would say nothing. The condition says it at once."""
-
-_NUMBER = re.compile(r"(?<![^\s(])\d[\d,]*(?![^\s,;.:)])( [a-z]+(?![\w/.=-]))?")
-"""A number by itself, with the word that it counts: `1 is` and `2 are`, but no part of a name."""
-
-
-def but_for_numbers(text: str) -> str:
-    """The words of `text`: those of two texts are equal where only numbers differ."""
-    return _NUMBER.sub("#", text)
 
 
 def first_said(

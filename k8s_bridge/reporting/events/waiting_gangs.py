@@ -35,7 +35,7 @@ def waits_event(regarding: Regarding, gang: GangKey, said: ReportedReason) -> Ev
         reason="FailedScheduling",
         note=clipped(f"Gang {gang} waits: {said.text}"),
         action="Scheduling",
-        # A recount shows an Event as new, whose note the API server lets nobody change.
+        # A recount shows an Event as new, whose note cannot be changed.
         topic=said.event_words,
         warning=True,
     )
