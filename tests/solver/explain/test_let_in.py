@@ -64,8 +64,11 @@ def test_a_taint_whose_toleration_gives_a_place_stands_among_the_steps() -> None
 
 def test_only_nodes_that_it_takes_are_named() -> None:
     """Of two cordoned nodes of the leaf one is enough; that of another leaf helps nobody."""
-    others = (shut("a3", cordoned=True), shut("a4", cordoned=True), node("c0", "c", cordoned=True))
-    assert why(world(*others)).unblock[0] == "uncordon a3"
+    nodes = [shut("a8", cordoned=True), shut("a9", cordoned=True)]
+    nodes += [shut(f"a{i}") for i in range(3)] + [node("c0", "c", cordoned=True)]
+    full = [node(f"b{i}", "b") for i in range(4)]
+    before = snapshot(of_nodes(*nodes, *full), FOUR, running=bert(*(n.name for n in full)))
+    assert why(before).unblock[0] == "uncordon a8"
 
 
 @pytest.mark.parametrize(
