@@ -64,7 +64,8 @@ class WhyAnswer:
     `told` in place of a plan: what the scheduler has said. `stays`: why it cannot repair the gang,
     which has lost members, as it has said. `failing`: by which rules a node that is silent is dead,
     and what follows, where a scheduler leads; `leaderless`: none does, so nothing starts.
-    `not_created`: what keeps its missing pods from being created, as their maker has said.
+    `not_created`: what keeps its missing pods from being created, as their maker has said;
+    `not_yielding`: why lower gangs do not make way for it, as the scheduler has said.
     """
 
     key: GangKey
@@ -80,3 +81,4 @@ class WhyAnswer:
     failing: Failing | None = None
     leaderless: bool = False
     not_created: str = ""
+    not_yielding: str = ""

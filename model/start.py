@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fourleaf.model.gang import GangKey, Hold
 from fourleaf.model.plan import Placement
+from fourleaf.model.reasons.kinds import OF_BINDING
+from fourleaf.model.reasons.pod_condition import ConditionReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +26,14 @@ class Start:
     waits_for: tuple[GangKey, ...] = ()
     hold: Hold | None = None
     proven: bool = True
+
+
+def start_as_told(start: Start, told: ConditionReason | None) -> Start:
+    """`start`, unknown where the scheduler has `told` of something that keeps it from being bound.
+
+    There is a place for it, and it is unknown when it may be bound there.
+    """
+    if start.at is None or told is None or told.kind not in OF_BINDING:
+        return start
+    hold = Hold(told.kind.value, told.sentence, unblock=told.unblock)
+    return replace(start, at=None, placement=None, waits_for=(), hold=hold)

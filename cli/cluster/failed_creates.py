@@ -30,10 +30,10 @@ async def newest_failed_create(cluster: Cluster, namespace: str, uid: str) -> st
     except ClusterError:
         return ""
     about = [one for one in found.items if (one.get("regarding") or {}).get("uid") == uid]
-    return str(max(about, key=_seen).get("note") or "") if about else ""
+    return str(max(about, key=last_seen).get("note") or "") if about else ""
 
 
-def _seen(event: Body) -> str:
+def last_seen(event: Body) -> str:
     """When it was last seen, in UTC, which sorts as text."""
     series = event.get("series") or {}
     last = series.get("lastObservedTime") or event.get("deprecatedLastTimestamp")

@@ -21,16 +21,18 @@ MARK = " stays as it is: "
 
 
 async def why_it_stays(
-    cluster: Cluster, reach: ClusterAccess, namespace: str, pods: Mapping[str, str]
+    cluster: Cluster, reach: ClusterAccess, namespace: str, pods: Mapping[str, str], since: float
 ) -> ConditionReason | Problem | None:
     """The newest word on a gang with these UIDs of pods; None where nothing is said.
 
     With each comes when it was created, as the API writes that: what was said before the newest of
-    them was made is over. Where events may not be read, a warning about that.
+    them was made is over, and so is what was said before their nodes got into trouble (`since`, in
+    seconds since the epoch). Where events may not be read, a warning about that.
     """
     from fourleaf.k8s_bridge.cluster.errors import ClusterError
     from fourleaf.k8s_bridge.cluster.kinds import EVENTS
     from fourleaf.model.problems import Severity
+    from fourleaf.model.readers.objects.timestamps import seconds_of
     from fourleaf.model.reasons.pod_condition import parsed
 
     try:
@@ -41,7 +43,7 @@ async def why_it_stays(
     if not about:
         return None
     last = max(about, key=_seen)
-    if _seen(last) < max(pods.values()):
+    if _seen(last) < max(pods.values()) or (seconds_of(_seen(last)) or 0.0) < since:
         return None
     note = str(last.get("note") or "")
     return parsed(note.partition(MARK)[2] or note)

@@ -16,6 +16,7 @@ from fourleaf.cli.render.proof import proven
 from fourleaf.cli.render.queue import age
 from fourleaf.cli.render.waiting import waiting_lines
 from fourleaf.cli.render.where import Where
+from fourleaf.model.reasons.pod_condition import UNBLOCK
 from fourleaf.model.reasons.text import counted, listed
 from fourleaf.model.running_gang import RepairPolicy
 from fourleaf.model.snapshot import Snapshot
@@ -87,6 +88,7 @@ def why_lines(
         yield _head(answer, answer.told.kind.value, "yellow")
         yield indented(Text(facts, style="dim"))
         yield from _said(answer.told)
+        yield from _not_yielding(answer)
         yield indented(Text("as the scheduler says; --plan plans anew", style="dim"))
 
 
@@ -96,8 +98,18 @@ def _waits(answer: WhyAnswer, waiting: Waiting, facts: str) -> Iterator[Renderab
     yield head
     yield indented(Text(facts, style="dim"))
     yield from lines
+    yield from _not_yielding(answer)
     if answer.not_created:
         yield indented(Text(f"not created: {answer.not_created}", style="yellow"))
+
+
+def _not_yielding(answer: WhyAnswer) -> Iterator[RenderableType]:
+    """Why no gang of lower priority makes way, taken apart as other words of the scheduler."""
+    if answer.not_yielding:
+        sentence, _, step = answer.not_yielding.partition(UNBLOCK)
+        if step:
+            yield indented(Text(f"unblock: {step.rstrip('.')}", style="green"))
+        yield indented(Text(f"no preemption: {sentence.rstrip('.')}", style="yellow"))
 
 
 def _said(told: ConditionReason) -> Iterator[RenderableType]:

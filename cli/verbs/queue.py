@@ -153,7 +153,8 @@ def waiting(reading: InputReading, starts: Mapping[GangKey, Start] | None = None
 
     With its start where `starts` are given.
     """
-    from fourleaf.model.documents.queue import queue_entry, start_document
+    from fourleaf.model.documents.queue import queue_entry, start_document, told_of
+    from fourleaf.model.start import start_as_told
     from fourleaf.solver.instance.gang_classes import gang_order
 
     pods, now = reading.pods, reading.snapshot.now
@@ -161,7 +162,8 @@ def waiting(reading: InputReading, starts: Mapping[GangKey, Start] | None = None
     for gang in sorted(reading.snapshot.gangs, key=gang_order):
         entry = queue_entry(gang, pods)
         if starts is not None:
-            entry["start"] = start_document(starts[gang.key], now)
+            start = start_as_told(starts[gang.key], told_of(gang, pods))
+            entry["start"] = start_document(start, now)
         entries.append(entry)
     return entries
 

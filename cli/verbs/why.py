@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache, partial
@@ -14,9 +14,11 @@ import typer
 from fourleaf.cli import options
 from fourleaf.cli.answers import Failing, RunningMember, WhyAnswer
 from fourleaf.cli.cluster.failed_creates import why_no_pods
+from fourleaf.cli.cluster.not_preempting import why_none_yields
 from fourleaf.cli.cluster.not_repaired import why_it_stays
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.cluster.silent_nodes import most_away
+from fourleaf.cli.cluster.trouble_since import trouble_since
 from fourleaf.cli.input.files import moment
 from fourleaf.cli.input.gang_names import find_gang
 from fourleaf.cli.input.not_a_gang import nothing_heard
@@ -41,6 +43,7 @@ from fourleaf.cli.output.progress import Progress
 from fourleaf.cli.output.watch import WatchedAnswer, need_anew, present
 
 if TYPE_CHECKING:
+    from fourleaf.cli.cluster.read_cluster import Live as Observed
     from fourleaf.model.gang import GangKey
     from fourleaf.model.plan import Plan
     from fourleaf.model.readers import InputReading
@@ -77,15 +80,17 @@ def why(
 
     Why it waits is what the scheduler that leads has written into the conditions of its pods.
     Where nothing is written, and for JSON and YAML, which have the data behind the reason, what is
-    observed is planned, which changes nothing. Of a gang that runs it says which nodes are not
-    ready or do not answer, and why the scheduler has not repaired it.
+    observed is planned, which changes nothing; what keeps a gang from being bound is always quoted.
+    Of a gang that runs it says which nodes are not ready or do not answer, and why the scheduler
+    has not repaired it.
 
     Exit code: 0 it is placed or would be now, 2 there is no such gang, 3 it has to wait, or cannot
     be repaired.
     """
     need_anew(files, watch)
     at = moment(now)
-    quotes = not (plan or files or at is not None) and for_people(output)
+    may_quote = not (plan or files or at is not None)
+    quotes = may_quote and for_people(output)
     with ExitStack() as stack:
         client = cache(partial(_client, stack))
         if not quotes:
@@ -107,7 +112,8 @@ def why(
             wrong = (one for one in reading.problems if one.is_error and str(key) in one.object)
             print_problems(wrong)
             snapshot = reading.snapshot
-            told = said_of(reading, key) if quotes and gathered.led else None
+            told = said_of(reading, key) if may_quote and gathered.led else None
+            told = told if quotes else unplanned(told)
             if told is not None or key not in snapshot.gangs_by_key:
                 answer = replace(explained(reading, key, None, gathered.silent), told=told)
             else:
@@ -116,9 +122,12 @@ def why(
             lost = any(one.trouble and not one.ends for one in answer.standing)
             if gathered.live is not None and lost:
                 failing = failing_of(reading, key, gathered.silent) if gathered.led else None
-                stays = _stays(given.reach, reading, answer)
+                stays = _stays(given.reach, gathered.live, reading, answer)
                 answer = replace(answer, stays=stays, failing=failing)
             answer = replace(answer, not_created=why_not_created(reading, answer, heard))
+            if gathered.live is not None and gathered.led:
+                yields = partial(_not_yielding, given.reach, gathered.live)
+                answer = replace(answer, not_yielding=why_none_yields_to(reading, answer, yields))
             return replace(answer, leaderless=gathered.leaderless), snapshot
 
         view = WatchedAnswer(look, lambda seen: _tell(*seen, output), _code, lambda seen: seen[0])
@@ -147,6 +156,13 @@ def said_of(reading: InputReading, key: GangKey) -> ConditionReason | None:
     words = {said([reading.pods[pod]]) if pod in reading.pods else None for pod in pods}
     first, *others = words
     return None if others or first is None or first.kind is None else first
+
+
+def unplanned(told: ConditionReason | None) -> ConditionReason | None:
+    """What was told where no plan would know of it; documents have the rest from a plan."""
+    from fourleaf.model.reasons.kinds import OF_BINDING
+
+    return told if told is not None and told.kind in OF_BINDING else None
 
 
 def _code(seen: Seen) -> int:
@@ -178,16 +194,41 @@ def why_not_created(
     return next(filter(None, said), "")
 
 
+def why_none_yields_to(
+    reading: InputReading, answer: WhyAnswer, heard: Callable[[str, Collection[str]], str]
+) -> str:
+    """Why lower gangs do not make way for a gang that waits for room, as the scheduler has said."""
+    from fourleaf.model.reasons.kinds import OF_ROOM
+
+    kind = answer.told.kind if answer.told else answer.waiting and answer.waiting.reason.kind
+    if answer.gang is None or kind not in OF_ROOM:
+        return ""
+    space = answer.key.namespace
+    names = (pod for role in answer.gang.roles for pod in role.pods)
+    bodies = (reading.pods.get((space, name), {}).get("metadata", {}) for name in names)
+    return heard(space, {one["uid"] for one in bodies if one.get("uid")})
+
+
+def _not_yielding(
+    reach: ClusterAccess, live: Observed, namespace: str, uids: Collection[str]
+) -> str:
+    return reach.ask(lambda cluster: why_none_yields(cluster, namespace, uids, live.now))
+
+
 def _stays(
-    reach: ClusterAccess, reading: InputReading, answer: WhyAnswer
+    reach: ClusterAccess, live: Observed, reading: InputReading, answer: WhyAnswer
 ) -> ConditionReason | None:
     from fourleaf.model.problems import Problem
 
+    nodes = {one.node for one in answer.standing if one.trouble and not one.ends}
+    since = trouble_since(live.objects, nodes, live.silent, live.now)
+    if since is None:
+        return None
     namespace = answer.key.namespace
     stay = (one.pod for one in answer.standing if not one.ends)
     bodies = (reading.pods.get((namespace, name), {}).get("metadata", {}) for name in stay)
     uids = {one["uid"]: str(one.get("creationTimestamp") or "") for one in bodies if "uid" in one}
-    found = reach.ask(lambda cluster: why_it_stays(cluster, reach, namespace, uids))
+    found = reach.ask(lambda cluster: why_it_stays(cluster, reach, namespace, uids, since))
     if isinstance(found, Problem):
         print_problems([found])
         return None
@@ -305,9 +346,15 @@ def _tell(answer: WhyAnswer, snapshot: Snapshot, output: OutputFormat) -> None:
 def document_of(answer: WhyAnswer) -> Document:
     """The answer as a document; `state` is Placed, PlacedNow or Waiting."""
     from fourleaf.model.config.spec import API_VERSION
-    from fourleaf.model.documents.plan import waiting_document
+    from fourleaf.model.documents.plan import told_document, waiting_document
 
-    state = "Waiting" if answer.waiting else "PlacedNow" if answer.placement else "Placed"
+    state = (
+        "Waiting"
+        if answer.waiting or answer.told
+        else "PlacedNow"
+        if answer.placement
+        else "Placed"
+    )
     document: Document = {
         "apiVersion": API_VERSION,
         "kind": "GangStatus",
@@ -339,6 +386,10 @@ def document_of(answer: WhyAnswer) -> Document:
         document["leaderless"] = True
     if answer.waiting:
         document["why"] = waiting_document(answer.waiting)
+    elif answer.told:
+        document["why"] = told_document(answer.key, answer.told)
     if answer.not_created:
         document["notCreated"] = answer.not_created
+    if answer.not_yielding:
+        document["preemptionForbidden"] = answer.not_yielding
     return document

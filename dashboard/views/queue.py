@@ -7,11 +7,11 @@ from typing import Any
 
 from fourleaf.dashboard.sources.source import ClusterMoment
 from fourleaf.dashboard.view import View
-from fourleaf.model.documents.queue import NOT_SEEN, queue_entry
+from fourleaf.model.documents.queue import NOT_SEEN, queue_entry, told_of
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.reasons.json import reason_document
-from fourleaf.model.start import Start
+from fourleaf.model.start import Start, start_as_told
 from fourleaf.solver.instance.gang_classes import gang_order
 
 
@@ -66,6 +66,9 @@ def queue_view(
     for position, gang in enumerate(sorted(snapshot.gangs, key=gang_order), 1):
         told = queue_entry(gang, moment.pods)
         since = told.pop("since")
+        start = starts.get(gang.key)
+        if start is not None:
+            start = start_as_told(start, told_of(gang, moment.pods))
         if plan is not None and told["message"] == NOT_SEEN:
             told |= _planned(moment, plan, gang.key)
         entries.append(
@@ -73,7 +76,7 @@ def queue_view(
                 position=position,
                 since=since,
                 waited_seconds=max(0, round(snapshot.now - since)),
-                start=_start(starts.get(gang.key), snapshot.now, position <= looked_at),
+                start=_start(start, snapshot.now, position <= looked_at),
                 **told,
             )
         )

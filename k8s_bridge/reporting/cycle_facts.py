@@ -62,6 +62,7 @@ class CycleFacts:
 class ReportedReason:
     """Why a gang waits, as last reported: since when this text, and when the last event.
 
+    `words` are the text's but for its numbers, `event_words` those of the last event.
     `answer` is the plan's, `newest` what it says; `text` may be older. What it says may depend on
     whether the namespaces `named` have gangs or pods. `patches` are what was to be
     written for that to the members, which were `seen` then, by namespace and name.
@@ -71,6 +72,8 @@ class ReportedReason:
     text: str
     at: float
     event_at: float
+    words: str = ""
+    event_words: str = ""
     newest: str = ""
     named: frozenset[str] = frozenset()
     answer: Waiting | None = None

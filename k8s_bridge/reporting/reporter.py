@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from math import inf
 
 import structlog
 
@@ -24,6 +25,7 @@ from fourleaf.k8s_bridge.reporting.after_cycle import after_cycle
 from fourleaf.k8s_bridge.reporting.audit import Audit
 from fourleaf.k8s_bridge.reporting.build_info import own_version
 from fourleaf.k8s_bridge.reporting.conditions.pod_scheduled import what_gang_awaits
+from fourleaf.k8s_bridge.reporting.conditions.retelling import due_at
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
 from fourleaf.k8s_bridge.reporting.cycle_history import CycleHistory, CycleNote
 from fourleaf.k8s_bridge.reporting.events.bound_gangs import what_was_bound
@@ -119,6 +121,7 @@ class Reporter:
         self._sealed: frozenset[str] = frozenset()
         self._doubts: dict[str, Problem] = {}
         self._facts: CycleFacts | None = None
+        self._tell_at = inf
         self._is_behind = asyncio.Event()
         self._last_alive = scheduler.clock.monotonic()
         self._cycle_began: float | None = None
@@ -377,6 +380,7 @@ class Reporter:
     def _tell(self, facts: CycleFacts) -> None:
         after = after_cycle(self._reported, facts)
         self._reported = after.reported
+        self._tell_at = min(map(due_at, after.reported.gangs.values()), default=inf)
         self._record(after.outgoing)
         self._note_behind()
 
@@ -404,6 +408,12 @@ class Reporter:
         events, self._reported = what_members_are_told(self._reported)
         self._record(events)
         self._note_behind()
+
+    @guarded
+    def _tell_again(self, now: float) -> None:
+        """Tell what was held back for a while, where no cycle comes that would tell it."""
+        if self._facts is not None and self._cycle_began is None and now >= self._tell_at:
+            self._tell(replace(self._facts, now=now))
 
     def _record(self, outgoing: Iterable[Outgoing]) -> None:
         """Have these written some time soon."""
@@ -452,6 +462,7 @@ class Reporter:
             now = scheduler.clock.monotonic()
             if self._cycle_began is None or now - self._cycle_began < HUNG_CYCLE_SECONDS:
                 self._last_alive = now
+            self._tell_again(scheduler.clock.wall())
             self._metrics.leading(scheduler.leading and scheduler.gate.is_open)
             self._metrics.requests(self._requests)
             self._metrics.nodes(scheduler.verdicts)

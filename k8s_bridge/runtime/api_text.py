@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -13,6 +14,8 @@ from fourleaf.model.reasons.text import cause, nearest, steps
 TEXT_LIMIT_BYTES = 1024
 """How long the note of an event may be; conditions keep to it too."""
 _CUT = "..."
+_NUMBER = re.compile(r"(?<![^\s(])\d[\d,]*(?![^\s,;.:)])( [a-z]+(?![\w/.=-]))?")
+"""A number by itself, with the word that it counts: `1 is` and `2 are`, but no part of a name."""
 
 
 def reason_text(reason: Reason) -> str:
@@ -47,6 +50,11 @@ def clipped(text: str, most: int = TEXT_LIMIT_BYTES) -> str:
     start = data[: most - len(_CUT) - 1].decode(errors="ignore")
     words, space, _ = start.rpartition(" ")
     return f"{words} {_CUT}" if space else start + _CUT
+
+
+def but_for_numbers(text: str) -> str:
+    """The words of `text`: those of two texts are equal where only numbers differ."""
+    return _NUMBER.sub("#", text)
 
 
 def second(moment: float) -> str:

@@ -11,6 +11,7 @@ from fourleaf.model.devices.shares import shares
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan, PlanStatus, Stage, Waiting
 from fourleaf.model.reasons.json import reason_document
+from fourleaf.model.reasons.pod_condition import ConditionReason
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import Snapshot
 
@@ -114,6 +115,22 @@ def _devices(
         return [()] * len(seats)
     known = {node for node, _ in seats} & snapshot.fabric.nodes.keys()
     return shares(seats, {node: snapshot.devices_left(node) for node in known}).devices
+
+
+def told_document(gang: GangKey, told: ConditionReason) -> Document:
+    """A gang that waits, and why, as far as a condition says it: without numbers and misses."""
+    kind = told.kind.value if told.kind else ""
+    return {
+        "namespace": gang.namespace,
+        "name": gang.name,
+        "placed": False,
+        "reason": kind,
+        "message": told.sentence,
+        "detail": "",
+        "counts": {},
+        "near": [],
+        "unblock": list(told.unblock),
+    }
 
 
 def waiting_document(waiting: Waiting) -> Document:

@@ -7,18 +7,21 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fourleaf.model.gang import Gang
-from fourleaf.model.reasons.pod_condition import said
+from fourleaf.model.reasons.pod_condition import ConditionReason, said
 from fourleaf.model.start import Start
 
 Document = dict[str, Any]
 NOT_SEEN = "no scheduler has said why yet"
 
 
-def queue_entry(gang: Gang, pods: Mapping[tuple[str, str], Mapping[str, Any]]) -> Document:
+Pods = Mapping[tuple[str, str], Mapping[str, Any]]
+"""Pods by namespace and name."""
+
+
+def queue_entry(gang: Gang, pods: Pods) -> Document:
     """A gang that waits, with what its `pods` (by namespace and name) say of why."""
     names = [name for role in gang.roles for name in role.pods]
-    keys = ((gang.key.namespace, name) for name in names)
-    heard = said(pods[key] for key in keys if key in pods)
+    heard = told_of(gang, pods)
     kind, message, unblock = "", NOT_SEEN, list[str]()
     if heard is not None:
         kind = heard.kind.value if heard.kind else ""
@@ -36,6 +39,12 @@ def queue_entry(gang: Gang, pods: Mapping[tuple[str, str], Mapping[str, Any]]) -
         "message": message,
         "unblock": unblock,
     }
+
+
+def told_of(gang: Gang, pods: Pods) -> ConditionReason | None:
+    """What the first of a gang's `pods` that says anything says of why it waits."""
+    keys = ((gang.key.namespace, name) for role in gang.roles for name in role.pods)
+    return said(pods[key] for key in keys if key in pods)
 
 
 def start_document(start: Start, now: float) -> Document:

@@ -34,6 +34,20 @@ class ReasonKind(StrEnum):
     NOT_PROVEN = "NotProven"
 
 
+OF_ROOM = frozenset(
+    {
+        ReasonKind.NO_FREE_CAPACITY,
+        ReasonKind.NO_ADJACENT_LEAVES,
+        ReasonKind.UPLINK_FULL,
+        ReasonKind.OUTRANKED,
+    }
+)
+"""Reasons that the end of others could end."""
+
+OF_BINDING = frozenset({ReasonKind.VOLUMES_AWAITED, ReasonKind.REFUSED, ReasonKind.UNANSWERED})
+"""Reasons that come up when a gang is bound: a plan made of what is observed knows none of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reason:
     """A reason with its counts.

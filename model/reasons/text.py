@@ -5,9 +5,9 @@ the sentence: `needed`, `free` (in one spine where `anywhere` counts the whole f
 `total`, `leaf`, `window` and `spine` (the most that any of these holds when empty), all in
 nodes, or in pods where the count `pods` is present; `leaves` (the window's length),
 `present`, `quota`, `used`, `ahead`, `batch`, `limit` (with the `gangs` or `members` that
-count against it), `asked` (Mbit/s), and nodes that `taint NAME`, or `other taints`, keep it off
-which else would do. Any other count of `NoMatchingNodes` is a law and how
-many nodes it refuses.
+count against it), `asked` (Mbit/s), and nodes that would do but for `a cordon`, `not being ready`,
+`taint NAME` or `other taints`. Any other count of `NoMatchingNodes` is a law and how many nodes it
+refuses.
 """
 
 from __future__ import annotations
@@ -19,6 +19,12 @@ from fourleaf.model.reasons.kinds import NearMiss, Reason, ReasonKind
 
 MOST_NAMED = 3
 """Names that a sentence has at most; of the others it says how many there are."""
+
+CORDON = "a cordon"
+"""The count of nodes that a cordon alone leaves out."""
+
+NO_READINESS = "not being ready"
+"""The count of nodes that only are not ready."""
 
 TAINTED = "taint "
 """Begins the count of nodes that a taint alone leaves out; its name follows."""
@@ -121,8 +127,9 @@ def cause(reason: Reason) -> str:
 
 
 def _left_out(count: dict[str, int]) -> str:
-    """`4 nodes left out by taint a, 2 by taint b and 1 by other taints`."""
-    shown = [(name, n) for name, n in count.items() if name.startswith(TAINTED)]
+    """`4 nodes left out by a cordon, 2 by taint b and 1 by other taints`."""
+    shown = [(name, count[name]) for name in (CORDON, NO_READINESS) if name in count]
+    shown += [(name, n) for name, n in count.items() if name.startswith(TAINTED)]
     shown += [(name, n) for name, n in count.items() if name == OTHER_TAINTS]
     if not shown:
         return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from fourleaf.model.reasons.kinds import NearMiss
+from fourleaf.model.reasons.kinds import NearMiss, Reason
 from fourleaf.model.resources import Resources, fits, plus
 from fourleaf.solver.explain.context import Context
 from fourleaf.solver.explain.free_room import seated
@@ -16,6 +16,9 @@ from fourleaf.solver.instance.gang_type import GangType
 
 STARTS_WHEN = "it starts when "
 """Begins the advice to wait."""
+
+WHOLE_WHEN = "it is whole again when "
+"""The same for a gang of which members run."""
 
 MOST_SHOWN = 4
 """So many holders are shown for one leaf."""
@@ -162,6 +165,15 @@ def plus_back(free: Resources, request: Resources) -> Resources:
 def shares_nodes(group: GangGroup) -> bool:
     """Whether the gang is counted in pods, as several of them may share a node."""
     return group.kind.shares_nodes and not group.kind.key.one_per_node
+
+
+def of_one_that_runs(reason: Reason) -> Reason:
+    """The reason as a gang is told of which members run: it does not start, it becomes whole."""
+    steps = tuple(
+        f"{WHOLE_WHEN}{step.removeprefix(STARTS_WHEN)}" if step.startswith(STARTS_WHEN) else step
+        for step in reason.unblock
+    )
+    return replace(reason, unblock=steps)
 
 
 def ending(ends: tuple[str, ...]) -> tuple[str, ...]:

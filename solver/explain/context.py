@@ -13,6 +13,7 @@ from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.cpsat.constraints.quota import new_gpus, quota_left
 from fourleaf.solver.explain.free_room import FreeRoom
 from fourleaf.solver.explain.holders import Holders
+from fourleaf.solver.explain.left_out import may_be_left_out
 from fourleaf.solver.explain.not_in_batch import NotInBatch
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.fabric_index import FabricIndex
@@ -41,14 +42,9 @@ class Context:
         self.holders = Holders(self.snapshot, plan, self.fabric)
 
     @cached_property
-    def tainted(self) -> list[int]:
-        """The nodes, by index, that have a taint which keeps pods off."""
-        keeps = ("NoSchedule", "NoExecute")
-        return [
-            i
-            for i, node in enumerate(self.fabric.nodes)
-            if node.taints and any(taint.effect in keeps for taint in node.taints)
-        ]
+    def shut(self) -> list[int]:
+        """The nodes, by index, that a cordon, no readiness or a taint could keep a gang off."""
+        return [i for i, node in enumerate(self.fabric.nodes) if may_be_left_out(node)]
 
     @cached_property
     def not_in_batch(self) -> NotInBatch:

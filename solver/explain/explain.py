@@ -19,12 +19,14 @@ from fourleaf.model.reasons.text import cause
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.topology import natural_key
 from fourleaf.solver.explain import matching_advice
+from fourleaf.solver.explain.blockers import of_one_that_runs
 from fourleaf.solver.explain.bound_elsewhere import bound_elsewhere
 from fourleaf.solver.explain.context import Context
+from fourleaf.solver.explain.left_out import LeftOut, as_counts, left_out_of
+from fourleaf.solver.explain.let_in import Doors, LetIn
 from fourleaf.solver.explain.no_matching_nodes import no_matching_nodes
 from fourleaf.solver.explain.no_room_now import NoRoomNow
 from fourleaf.solver.explain.quota_and_uplinks import quota_exceeded
-from fourleaf.solver.explain.tainted_nodes import left_out_by_taints
 from fourleaf.solver.explain.too_large import ROLES_TO_TRY, larger_than_all, too_large
 from fourleaf.solver.instance.candidates import Candidates
 from fourleaf.solver.instance.gang_classes import GangGroup
@@ -78,12 +80,13 @@ _SHORT_OF_NODES = (
 """Reasons that nodes which take no pods for want of a leaf could end."""
 _BUSY = (
     ReasonKind.TOO_LARGE,
+    ReasonKind.BOUND_ELSEWHERE,
     ReasonKind.NO_FREE_CAPACITY,
     ReasonKind.NO_ADJACENT_LEAVES,
     ReasonKind.UPLINK_FULL,
     ReasonKind.OUTRANKED,
 )
-"""Reasons that are about the nodes that match: which others a taint leaves out is said as well."""
+"""Reasons that are about the nodes that match: which others are left out is said as well."""
 
 
 class _Explainer:
@@ -93,7 +96,9 @@ class _Explainer:
         self.context = context
         self._busy: dict[tuple[GangType, Candidates], NoRoomNow] = {}
         self._never: dict[tuple[GangType, Candidates], Reason | None] = {}
-        self._tainted: dict[GangType, tuple[tuple[str, int], ...]] = {}
+        self._left_out: dict[GangType, LeftOut] = {}
+        self._doors = Doors(context)
+        self._let_in: dict[tuple[GangType, Candidates], tuple[LetIn, ...]] = {}
 
     def reason(self, gang: Gang) -> Reason:
         """The first reason that holds, with what else would let the gang start."""
@@ -103,20 +108,44 @@ class _Explainer:
         if mapped and reason.kind in (ReasonKind.OUTRANKED, ReasonKind.NO_FREE_CAPACITY):
             steps.append(OTHER_LINE)
         few = len(gang.roles) <= ROLES_TO_TRY
-        if reason.kind in _BUSY and few and self.context.tainted:
-            reason = replace(reason, counts=(*reason.counts, *self._left_out(gang)))
+        if reason.kind in _BUSY and few and self.context.shut:
+            reason = self._with_left_out(reason, gang)
         refused = self.context.snapshot.fabric.refused
         if refused and reason.kind in _SHORT_OF_NODES:
             steps.append(matching_advice.refused_step(sorted(refused, key=natural_key)))
-        return replace(reason, unblock=(*reason.unblock, *steps)) if steps else reason
+        reason = replace(reason, unblock=(*reason.unblock, *steps)) if steps else reason
+        return of_one_that_runs(reason) if any(role.bound for role in gang.roles) else reason
 
-    def _left_out(self, gang: Gang) -> tuple[tuple[str, int], ...]:
-        """Nodes that a taint alone leaves out, the same for all gangs of one type."""
-        kind = self.context.factory.of(gang).kind
-        if kind not in self._tainted:
-            context = self.context
-            self._tainted[kind] = left_out_by_taints(context.fabric, context.tainted, gang)
-        return self._tainted[kind]
+    def _with_left_out(self, reason: Reason, gang: Gang) -> Reason:
+        """The reason with the nodes that one thing alone leaves out, and who would let them in.
+
+        Both are the same for all gangs that may stand at the same places.
+        """
+        context = self.context
+        group = context.factory.of(gang)
+        if group.kind not in self._left_out:
+            self._left_out[group.kind] = left_out_of(context.fabric, context.shut, gang)
+        left_out = self._left_out[group.kind]
+        reason = replace(reason, counts=(*reason.counts, *as_counts(left_out)))
+        if not left_out or reason.kind is ReasonKind.TOO_LARGE:
+            return reason
+        key = (group.kind, group.candidates)
+        if key in self._let_in and not group.bound:
+            found = self._let_in[key]
+        else:
+            try:
+                found = self._doors.let_in(gang, left_out)
+            except TimeShareOver:
+                return reason
+            self._let_in[key] = found
+        first = [one for one in found if one.is_of_service]
+        near = tuple(dict.fromkeys(miss for one in first[:1] for miss in one.near))
+        later = (one.step for one in found if not one.is_of_service)
+        return replace(
+            reason,
+            near=(*near, *(one for one in reason.near if one not in near)),
+            unblock=(*(one.step for one in first), *reason.unblock, *later),
+        )
 
     def _reason(self, gang: Gang) -> Reason:
         """The first reason that holds, from what never changes to what is busy now."""

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from fourleaf.model.resources import Resources, fits, minus
 from fourleaf.solver.batch.greedy import FreeBooks
-from fourleaf.solver.instance.candidates import Takes
+from fourleaf.solver.instance.candidates import Candidate, Takes
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangGroup
 from fourleaf.solver.instance.gang_type import Counts, GangType
 from fourleaf.solver.objective.scorer import Scorer
 
 NO_LIMIT = 1 << 60
+
+Seats = list[list[int]]
+"""By role, the node of each pod."""
 
 
 class FreeRoom:
@@ -92,6 +95,37 @@ class FreeRoom:
     def finds_loose(self, group: GangGroup) -> bool:
         """Whether a gang that may use any leaves of a spine fits into one."""
         return self._books.find_loose(group, self.room(group.kind)) is not None
+
+    def seats(
+        self, group: GangGroup, without: list[list[int]], last: Container[int], most: int
+    ) -> Iterator[Seats]:
+        """Seats of a gang at its places, at `most` of one kind of place; nodes `last` come last.
+
+        First the places with most room by `without`, by role and leaf.
+        """
+        books, room = self._books, self.room(group.kind)
+
+        def rank(_: int, node: int) -> int:
+            return node in last
+
+        def reached(place: Candidate) -> int:
+            return sum(
+                min(row[leaf], n)
+                for leaf, counts in place.takes
+                for row, n in zip(without, group.new_pods(leaf, counts), strict=True)
+            )
+
+        places = [one for one in group.candidates.required if group.fit(one, room)]
+        places = [one for one in places if not (group.loose and one.spines > 1)]
+        for place in sorted(places, key=reached, reverse=True)[:most]:
+            if books.uplinks_hold(group, place.takes):
+                seats = books.seat(group, place.takes, rank)
+                if seats is not None:
+                    yield seats
+        for spine in group.candidates.loose_spines[:most] if group.loose else ():
+            seats = books.seat_loose(group, room, spine, rank)
+            if seats is not None:
+                yield seats
 
     def short_uplinks(self, group: GangGroup, takes: Takes) -> list[tuple[int, int, int]]:
         """Leaves of a candidate whose uplink has too little: (leaf, Mbit/s left, Mbit/s asked)."""

@@ -11,6 +11,7 @@ from fourleaf.model.node_constraint import NodeConstraint
 from fourleaf.model.readers.objects.annotations import FEATURES
 from fourleaf.model.readers.topology.node_features import HAS_IT, label_of
 from fourleaf.model.resources import Resources, capacity_of, fits, is_extended
+from fourleaf.solver.explain.own_taints import own_taints
 from fourleaf.solver.instance.fabric_index import FabricIndex
 
 _FEATURES = {(label_of(one), HAS_IT): f"the node feature {one}" for one in FEATURES}
@@ -109,7 +110,7 @@ def _would_match(gained: Held) -> str:
 
 def taint_step(role: Role, gained: Held, missing: int) -> str:
     """The one taint whose toleration is enough, else all of them."""
-    standing = [(untolerated(role.constraint, node), holds) for node, holds in gained]
+    standing = [(untolerated(role.constraint, own_taints(node)), holds) for node, holds in gained]
     taints = list(dict.fromkeys(taint for one, _ in standing for taint in one))
     for taint in taints:
         if sum(holds for one, holds in standing if set(one) <= {taint}) >= missing:
@@ -169,10 +170,11 @@ def domain_step(gang: Gang, gained: Held, missing: int) -> str:
 
 
 def smaller_step(
-    request: Resources, gained: Sequence[Node], missing: int, nodes: Sequence[Node]
+    request: Resources, gained: Sequence[Node], pods: int, nodes: Sequence[Node], one: bool
 ) -> str:
-    """The one amount of the request that enough nodes would hold if it were less; "" if none.
+    """The one amount of the request that so many pods would find if it were less; "" if none.
 
+    Of several, the one that has to be cut least. `gained` hold `one` pod each, or all they can.
     Extended resources that none of all `nodes` announces are named first, all of them. Each may be
     one that a DeviceClass gives.
     """
@@ -183,17 +185,34 @@ def smaller_step(
     ]
     if absent:
         rest = replace(request, extra=tuple(e for e in request.extra if e[0] not in absent))
-        if sum(fits(node.allocatable, rest) for node in gained) < missing:
+        if sum(fits(node.allocatable, rest) for node in gained) < pods:
             return ""
         plugin = "device plugin" if len(absent) == 1 else "device plugins"
         return f"run the {plugin} of {named(absent)}, which no node announces; {_BY_CLASS}"
+    cuts = []
     for name in ("gpus", "cpu", "memory", *(key for key, _ in request.extra)):
         rest = without(request, name)
-        offers = [offer(node.allocatable, name) for node in gained if fits(node.allocatable, rest)]
-        offers = sorted(offers, reverse=True)
-        if len(offers) >= missing:
-            return f"ask for {_amount(name, offers[missing - 1])} per pod"
-    return ""
+        offers = [(offer(node.allocatable, name), node) for node in gained]
+        held = [(n, fits(node.allocatable, rest)) for n, node in offers if n]
+        if one:
+            held = [(n, min(1, most)) for n, most in held]
+        whole = asked(request, name)
+        if amount := _largest(held, pods, whole):
+            cuts.append((amount / whole, f"ask for {_amount(name, amount)} per pod"))
+    return max(cuts, key=lambda cut: cut[0])[1] if cuts else ""
+
+
+def _largest(held: Sequence[tuple[int, int]], pods: int, below: int) -> int:
+    """The largest amount `below` of which nodes hold so many pods, 0 if none.
+
+    `held`: what each offers, and how many pods it would hold at most.
+    """
+    low, high = 0, below - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        enough = sum(min(most, offered // middle) for offered, most in held) >= pods
+        low, high = (middle, high) if enough else (low, middle - 1)
+    return low
 
 
 def without(request: Resources, name: str) -> Resources:
@@ -206,6 +225,18 @@ def without(request: Resources, name: str) -> Resources:
         case "memory":
             return replace(request, memory=0)
     return replace(request, extra=tuple(pair for pair in request.extra if pair[0] != name))
+
+
+def asked(request: Resources, name: str) -> int:
+    """How much of one resource a pod asks for."""
+    match name:
+        case "gpus":
+            return request.gpus
+        case "cpu":
+            return request.cpu or 0
+        case "memory":
+            return request.memory or 0
+    return request.amount(name)
 
 
 def offer(amount: Resources, name: str) -> int:
@@ -221,8 +252,6 @@ def offer(amount: Resources, name: str) -> int:
 
 
 def _amount(name: str, value: int) -> str:
-    if not value:
-        return f"no {'GPUs' if name == 'gpus' else name}"
     match name:
         case "gpus":
             return f"at most {value} {'GPU' if value == 1 else 'GPUs'}"

@@ -12,6 +12,7 @@ from fourleaf.model.node import GPU_SOURCE_LABEL, OF_DEVICE_MAPS, OF_INVENTORY, 
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.resources import counted, fits
 from fourleaf.solver.explain import matching_advice
+from fourleaf.solver.explain.own_taints import own_taints
 from fourleaf.solver.instance.fabric_index import FabricIndex
 from fourleaf.solver.instance.gang_classes import GangGroup
 
@@ -108,7 +109,7 @@ class Survey:
                 laws.append(UNANNOUNCED)
         if not constraint.selects(node):
             laws.append(SELECTOR)
-        if not role.constraint.tolerates(node):
+        if not role.constraint.tolerates(own_taints(node)):
             laws.append(TAINT)
         if not fabric.carries(index, gang.bandwidth):
             laws.append(BANDWIDTH)
@@ -189,10 +190,20 @@ class Survey:
             case "domain":
                 return matching_advice.domain_step(self.gang, gained, missing)
             case "tooSmall":
-                nodes = [node for node, _ in gained]
-                every = self.fabric.nodes
-                return matching_advice.smaller_step(self.role.request, nodes, missing, every)
+                return self._smaller([node for node, _ in gained], missing, laws)
         return f"let {law} allow {names}"
+
+    def _smaller(self, gained: list[Node], missing: int, laws: tuple[str, ...]) -> str:
+        """Ask for less: where that is enough by itself, each node holds as many as it can then.
+
+        Nodes that match now are among these, unless other roles have a part of them.
+        """
+        matching = [one for one in self.nodes if not one.laws]
+        request, every = self.role.request, self.fabric.nodes
+        if laws != (TOO_SMALL,) or sum(one.holds for one in matching) != self.found:
+            return matching_advice.smaller_step(request, gained, missing, every, one=True)
+        nodes = [*gained, *(one.node for one in matching)]
+        return matching_advice.smaller_step(request, nodes, self.role.size, every, self.one)
 
 
 def rule_law(name: str) -> str:

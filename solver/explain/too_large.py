@@ -13,6 +13,7 @@ from fourleaf.solver.cpsat.constraints.quota import new_gpus
 from fourleaf.solver.explain import matching_advice
 from fourleaf.solver.explain.blockers import shares_nodes
 from fourleaf.solver.explain.context import Context
+from fourleaf.solver.explain.own_taints import made_ready, own_taints, uncordoned
 from fourleaf.solver.instance.fabric_index import FabricIndex
 from fourleaf.solver.instance.gang_classes import GangGroup, GangGroups
 from fourleaf.solver.instance.gang_type import Counts, GangType
@@ -136,7 +137,7 @@ def _relaxations(context: Context, group: GangGroup) -> list[Relaxed]:
     away = [node.name for node in context.fabric.nodes if not node.schedulable]
     if away:
         step = f"bring {matching_advice.named(away)} back into service"
-        back = fabric.with_nodes(lambda node: replace(node, ready=True, cordoned=False))
+        back = fabric.with_nodes(lambda node: made_ready(uncordoned(node)))
         out.append(Relaxed(step, back, spec, gang))
     return out
 
@@ -184,7 +185,7 @@ def _gangs(gang: Gang, fabric: Fabric, spec: Spec) -> list[Relaxed]:
         matching_advice.taint_name(taint)
         for node in fabric.nodes.values()
         for role in gang.roles
-        for taint in matching_advice.untolerated(role.constraint, node)
+        for taint in matching_advice.untolerated(role.constraint, own_taints(node))
     }
     if taints:
         step = f"tolerate taint {matching_advice.named(sorted(taints))}"

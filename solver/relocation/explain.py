@@ -13,6 +13,7 @@ from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import DefragPlan, PreemptionPlan, RepairPlan
 from fourleaf.model.running_gang import RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot, once_placed
+from fourleaf.solver.explain.blockers import of_one_that_runs
 from fourleaf.solver.explain.explain import explain
 from fourleaf.solver.relocation.participants import possible_victims, waiting_gang, whole, without
 
@@ -50,7 +51,8 @@ def _reason(world: Snapshot, one: StandingGang, extensions: Extensions) -> Reaso
     if one.policy is RepairPolicy.MOVE:
         world = replace(world, running=without(world, [one]))
         gang = whole(gang)
-    return _why(replace(world, gangs=(gang,)), gang, extensions)
+    reason = _why(replace(world, gangs=(gang,)), gang, extensions)
+    return of_one_that_runs(reason) if one.live else reason
 
 
 def _why(world: Snapshot, gang: Gang, extensions: Extensions) -> Reason:

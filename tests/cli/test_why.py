@@ -8,24 +8,37 @@ import pytest
 
 from fourleaf.cli.answers import RunningMember
 from fourleaf.cli.cluster.failed_creates import newest_failed_create
+from fourleaf.cli.cluster.not_preempting import why_none_yields
 from fourleaf.cli.cluster.not_repaired import why_it_stays
 from fourleaf.cli.cluster.read_cluster import ClusterAccess, read_live
 from fourleaf.cli.input.gang_names import find_gang
 from fourleaf.cli.render.glyphs import UNICODE
 from fourleaf.cli.render.why import why_lines
-from fourleaf.cli.verbs.why import document_of, explained, said_of, why_not_created
+from fourleaf.cli.verbs.queue import waiting
+from fourleaf.cli.verbs.why import (
+    document_of,
+    explained,
+    said_of,
+    unplanned,
+    why_none_yields_to,
+    why_not_created,
+)
 from fourleaf.k8s_bridge.cluster.kinds import EVENTS, JOBS, NAMESPACES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.reporting.events.relocations import what_is_stranded
+from fourleaf.k8s_bridge.reporting.events.relocations import (
+    what_does_not_yield,
+    what_is_stranded,
+)
 from fourleaf.k8s_bridge.reporting.recorder.event_series import event_body
 from fourleaf.model.gang import GangKey
-from fourleaf.model.plan import Plan, Waiting
+from fourleaf.model.plan import Placement, Plan, Waiting
 from fourleaf.model.problems import BadInput
 from fourleaf.model.readers import InputReading, read
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.reasons.pod_condition import ConditionReason
 from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.start import Start
 from tests.cli.made import example, example_plan, text, unproven, within_a_gap
 from tests.model.readers.made import Body, job, node, owned, pod, reading, source
 
@@ -267,6 +280,36 @@ def test_what_the_scheduler_says_stands_for_a_plan() -> None:
     assert said_of(waits(others[2], others[2]), key) is None
 
 
+AWAITS = "VolumesAwaited: PersistentVolumeClaim ml/data has no volume. To unblock: see its events."
+
+
+def test_what_no_plan_knows_is_told_in_documents_too() -> None:
+    """A volume that does not come: it waits, though a plan has a place; the rest is planned."""
+    found, key = waits(AWAITS, AWAITS), GangKey("ml", "g")
+    told = unplanned(said_of(found, key))
+    shown = document_of(replace(explained(found, key, None), told=told))
+    assert (shown["state"], shown["why"]["reason"]) == ("Waiting", "VolumesAwaited")
+    assert shown["why"]["message"] == "PersistentVolumeClaim ml/data has no volume"
+    assert shown["why"]["unblock"] == ["see its events"]
+    assert unplanned(said_of(waits("NoFreeCapacity: short of nodes."), key)) is None
+    assert unplanned(None) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds", "held"),
+    [(AWAITS, None, True), ("NoFreeCapacity: short of nodes.", 0, False), ("", 0, False)],
+)
+def test_no_start_is_foreseen_of_what_may_not_be_bound(
+    said: str, seconds: int | None, held: bool
+) -> None:
+    """There is room now, and nobody knows when the volume comes."""
+    found, key = waits(said), GangKey("ml", "g")
+    now = found.snapshot.now
+    start = Start(key, now, Placement(key, (("g-0", "n1"),)))
+    (entry,) = waiting(found, {key: start})
+    assert (entry["start"]["seconds"], entry["start"]["held"]) == (seconds, held)
+
+
 def test_a_gang_that_runs_on_a_node_that_is_lost() -> None:
     """Which pods, which nodes, and that one is to end there; sound ones are not named."""
     said = {"topology.scheduler/gang": "g", "topology.scheduler/gang-size": "4"}
@@ -288,10 +331,43 @@ def test_a_gang_that_runs_on_a_node_that_is_lost() -> None:
     assert document_of(answer)["pods"][0]["trouble"] == "its node is not ready"
 
 
+BUDGETS = (
+    "It would start if pods of lower priority could be evicted, which 1 limit of disruption "
+    "budgets forbid. To unblock: raise these budgets, or wait until a gang ends"
+)
+
+
+async def test_what_keeps_others_from_making_way() -> None:
+    """The newest event on one of its pods, for as long as the scheduler says so; none of others."""
+    cluster = MemoryCluster()
+    await cluster.create(NAMESPACES, "", {"metadata": {"name": "ml"}})
+    for number, (uid, why) in enumerate([("a", "before"), ("a", BUDGETS), ("b", "of another")]):
+        event = what_does_not_yield(Target("ml", "g-0", uid), why)
+        await cluster.create(EVENTS, "ml", event_body(event, "me", 1e9 + number, number))
+    assert await why_none_yields(cluster, "ml", {"a"}, 1e9 + 60) == BUDGETS
+    assert await why_none_yields(cluster, "ml", {"c"}, 1e9 + 60) == ""
+    assert await why_none_yields(cluster, "ml", {"a"}, 1e9 + 1000) == ""
+
+
+@pytest.mark.parametrize(("said", "is_asked"), [("NoFreeCapacity: none.", True), (AWAITS, False)])
+def test_who_waits_for_room_is_told_why_none_makes_way(said: str, is_asked: bool) -> None:
+    """Asked of its own pods, where room is why; said beside why it waits, and in documents."""
+    found, key = waits(said), GangKey("ml", "g")
+    uid = found.pods["ml", "g-0"]["metadata"].setdefault("uid", "u")
+    answer = replace(explained(found, key, None), told=said_of(found, key))
+    heard = why_none_yields_to(found, answer, lambda *of: BUDGETS if of == ("ml", {uid}) else "")
+    assert bool(heard) == is_asked
+    answer = replace(answer, not_yielding=heard)
+    shown = " ".join(text(why_lines(answer, found.snapshot, 0, UNICODE)).split())
+    assert ("unblock: raise these budgets, or wait until a gang ends" in shown) == is_asked
+    assert ("no preemption: It would start if pods of lower priority" in shown) == is_asked
+    assert document_of(answer).get("preemptionForbidden", "") == heard
+
+
 async def test_why_a_gang_stays_with_lost_members() -> None:
     """The newest event on a pod of these UIDs, taken apart; not one of another gang's pod.
 
-    Nor one that is older than a pod of the gang, which has been repaired since.
+    Nor one that is older than a pod of the gang, which was repaired since, or than its trouble.
     """
     cluster = MemoryCluster()
     await cluster.create(NAMESPACES, "", {"metadata": {"name": "ml"}})
@@ -300,13 +376,14 @@ async def test_why_a_gang_stays_with_lost_members() -> None:
         event = what_is_stranded(GangKey("ml", "g"), Target("ml", "g-0", uid), note)
         await cluster.create(EVENTS, "ml", event_body(event, "me", 1e9 + number, number))
     born = {"a": "2001-09-09T01:46:39Z"}
-    told = await why_it_stays(cluster, ClusterAccess(), "ml", born)
+    told = await why_it_stays(cluster, ClusterAccess(), "ml", born, 1e9)
     assert isinstance(told, ConditionReason)
     assert (told.kind, told.sentence) == (ReasonKind.NO_FREE_CAPACITY, "short of GPUs")
     assert told.unblock == ("it starts when ml/new ends",)
-    assert await why_it_stays(cluster, ClusterAccess(), "ml", {"c": born["a"]}) is None
+    assert await why_it_stays(cluster, ClusterAccess(), "ml", {"c": born["a"]}, 1e9) is None
     later = born | {"new": "2001-09-09T01:46:50Z"}
-    assert await why_it_stays(cluster, ClusterAccess(), "ml", later) is None
+    assert await why_it_stays(cluster, ClusterAccess(), "ml", later, 1e9) is None
+    assert await why_it_stays(cluster, ClusterAccess(), "ml", born, 1e9 + 2) is None
     found = waits("")
     answer = replace(explained(found, GangKey("ml", "g"), None), stays=told, gang=None)
     member = RunningMember("g-0", "n1", "leaf-1", (), "its node is not ready")

@@ -683,3 +683,25 @@ async def test_what_is_too_much_for_one_cycle_is_told_without_another(
     assert scheduler.reporter.status().cycles == cycles
     for i in range(6):
         assert "too small" in await bench.condition(f"huge-{i}")
+
+
+async def test_what_was_held_back_is_told_a_minute_later_without_a_cycle(bench: Bench) -> None:
+    """A pod of the ten in the way ends a second after the first event, and then nothing happens."""
+    scheduler = await bench.start()
+    await submit(bench.cluster, TEAM, [pod(f"one-{i}", 8) for i in range(10)])
+    await bench.clock.advance(5)
+    await submit(bench.cluster, TEAM, gang("wide", 16))
+    await bench.clock.advance(2)
+
+    async def noted(words: str) -> bool:
+        return any(words in one.get("note", "") for one in (await bench.cluster.list(EVENTS)).items)
+
+    assert await noted("held by ml/one-8 and ml/one-9")
+    await bench.cluster.delete(PODS, Target(TEAM, "one-9"))
+    await bench.clock.advance(3)
+    assert "held by ml/one-8." in await bench.condition("wide-0")
+    assert not await noted("held by ml/one-8.")
+    cycles = scheduler.reporter.status().cycles
+    await bench.clock.advance(70)
+    assert scheduler.reporter.status().cycles == cycles
+    assert await noted("held by ml/one-8.")

@@ -526,17 +526,17 @@ FAIRNESS = (
     Mutant(
         "conditions: newer numbers of the same answer",
         "the numbers in a condition are those of an hour ago",
-        "k8s_bridge/reporting/conditions/pod_scheduled.py",
-        "(earlier.text == earlier.newest or now - earlier.at < RETELL_SECONDS)",
-        "True",
+        "k8s_bridge/reporting/conditions/retelling.py",
+        "return event if said.text == said.newest else min(event, said.at + RETELL_SECONDS)",
+        "return event",
         f"{WAITS}::test_newer_numbers_are_told_though_the_answer_stays_the_same[one answer]",
     ),
     Mutant(
         "conditions: reminders of the same answer",
         "the API forgets why a gang waits, and so does kubectl describe",
-        "k8s_bridge/reporting/conditions/pod_scheduled.py",
-        "        and now - earlier.event_at < REMIND_SECONDS\n",
-        "",
+        "k8s_bridge/reporting/conditions/retelling.py",
+        "    event = _event_due_at(said, said.words)\n",
+        "    event = said.event_at + 1e9\n",
         f"{WAITS}::test_an_old_reason_is_recalled_before_the_api_forgets_the_event",
     ),
     Mutant(

@@ -6,6 +6,7 @@ from tests.mutants.mutant import Mutant
 
 EXPLAIN = "tests/solver/explain"
 VOLUMES_TOLD = "tests/k8s_bridge/scheduling/test_volumes_told.py"
+WAITS = "tests/k8s_bridge/reporting/test_pod_scheduled.py"
 THROTTLED = "tests/k8s_bridge/scheduling/test_throttled_bindings.py"
 
 TOLD = (
@@ -62,9 +63,26 @@ TOLD = (
         "told: nodes that a taint leaves out",
         "half of the fabric is not for a gang, which is told that nothing is free",
         "solver/explain/explain.py",
-        "reason = replace(reason, counts=(*reason.counts, *self._left_out(gang)))",
-        "pass",
+        "        reason = replace(reason, counts=(*reason.counts, *as_counts(left_out)))\n",
+        "",
         f"{EXPLAIN}/test_tainted_nodes.py::test_a_taint_is_named_where_enough_other_nodes_match",
+    ),
+    Mutant(
+        "told: uncordon no more than it takes",
+        "nodes that somebody repairs are put back into service for nothing",
+        "solver/explain/free_room.py",
+        "            return node in last\n",
+        "            return 0\n",
+        f"{EXPLAIN}/test_let_in.py::test_only_nodes_that_it_takes_are_named",
+    ),
+    Mutant(
+        "told: the taint of a cordon is no other hindrance",
+        "on a real cluster, where each cordoned node has a taint, none is ever named",
+        "solver/explain/left_out.py",
+        "matching_advice.untolerated(role.constraint, own_taints(node))",
+        "matching_advice.untolerated(role.constraint, node)",
+        f"{EXPLAIN}/test_let_in.py::test_a_cordoned_node_leads_where_it_is_all_that_is_missing"
+        "[as the control plane taints]",
     ),
     Mutant(
         "told: a refusal has one line",
@@ -74,6 +92,91 @@ TOLD = (
         "            known.more += 1\n",
         "tests/k8s_bridge/reporting/test_refusal_log.py"
         "::test_a_namespace_that_ends_has_one_line_for_all_its_pods",
+    ),
+    Mutant(
+        "told: other words at once",
+        "a gang is told to wait for a gang that has ended",
+        "k8s_bridge/reporting/conditions/retelling.py",
+        "holds_back = kind is not ReasonKind.MEMBERS_MISSING and words == earlier.words",
+        "holds_back = kind is not ReasonKind.MEMBERS_MISSING",
+        f"{WAITS}::test_another_gang_to_wait_for_is_told_at_once"
+        "_and_its_event_a_minute_after_the_first",
+    ),
+    Mutant(
+        "told: an event of other words is another event",
+        "the first note of a gang is shown as new for as long as it waits",
+        "k8s_bridge/reporting/events/waiting_gangs.py",
+        "        topic=said.event_words,\n",
+        "        topic=said.kind.value,\n",
+        f"{WAITS}::test_another_gang_to_wait_for_is_told_at_once"
+        "_and_its_event_a_minute_after_the_first",
+    ),
+    Mutant(
+        "told: without a cycle",
+        "in a quiet cluster, what was held back for a minute is never told",
+        "k8s_bridge/reporting/reporter.py",
+        "            self._tell_again(scheduler.clock.wall())\n",
+        "",
+        "tests/k8s_bridge/test_scheduler.py"
+        "::test_what_was_held_back_is_told_a_minute_later_without_a_cycle",
+    ),
+    Mutant(
+        "told: several smaller pods on one node",
+        "a team is told to ask for none of what four nodes have plenty of",
+        "solver/explain/no_matching_nodes.py",
+        "        nodes = [*gained, *(one.node for one in matching)]\n",
+        "        nodes = gained\n",
+        f"{EXPLAIN}/test_no_matching_nodes.py"
+        "::test_less_is_asked_for_where_a_node_holds_more_of_smaller_pods",
+    ),
+    Mutant(
+        "told: words of an earlier loss",
+        "a gang on a node that is down is told of a repair that is over",
+        "cli/cluster/not_repaired.py",
+        " or (seconds_of(_seen(last)) or 0.0) < since:",
+        ":",
+        "tests/cli/test_why.py::test_why_a_gang_stays_with_lost_members",
+    ),
+    Mutant(
+        "told: a cordon moves nobody",
+        "a gang that runs on a cordoned node is said to wait for a repair",
+        "cli/cluster/trouble_since.py",
+        "    return None if silent is None else now - silent\n",
+        "    return -inf if silent is None else now - silent\n",
+        "tests/cli/test_trouble_since.py::test_the_trouble_of_a_node[cordoned]",
+    ),
+    Mutant(
+        "told: no start of what may not be bound",
+        "a gang whose volume never comes is said to start now",
+        "model/start.py",
+        "or told.kind not in OF_BINDING:",
+        "or True:",
+        "tests/cli/test_why.py::test_no_start_is_foreseen_of_what_may_not_be_bound",
+    ),
+    Mutant(
+        "told: members that are on their way",
+        "most new Jobs have a warning that says to create the pods that are being created",
+        "k8s_bridge/reporting/conditions/retelling.py",
+        "    return _quiet(said, quiet_until) if now < quiet_until else said\n",
+        "    return said\n",
+        f"{WAITS}::test_members_that_are_on_their_way_are_no_event_yet",
+    ),
+    Mutant(
+        "told: a gang that runs does not start",
+        "a team whose gang runs with fewer members is told when it starts",
+        "solver/relocation/explain.py",
+        "    return of_one_that_runs(reason) if one.live else reason\n",
+        "    return reason\n",
+        "tests/solver/relocation/test_explain.py"
+        "::test_a_gang_that_runs_is_told_what_makes_it_whole",
+    ),
+    Mutant(
+        "told: budgets that forbade a preemption an hour ago",
+        "a gang is told to raise budgets that no longer keep others from making way",
+        "cli/cluster/not_preempting.py",
+        " if seen and now - seen < VALID_SECONDS else ",
+        " if seen else ",
+        "tests/cli/test_why.py::test_what_keeps_others_from_making_way",
     ),
 )
 """All of them."""

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import inf
 from operator import is_
 from typing import Any
 
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.reporting.conditions.retelling import (
+    QUIET_SECONDS,
+    due_at,
+    first_said,
+    steady,
+)
 from fourleaf.k8s_bridge.reporting.cycle_facts import (
     CycleFacts,
     MemberNews,
@@ -27,14 +34,12 @@ from fourleaf.k8s_bridge.reporting.recorder.queue_items import (
 from fourleaf.k8s_bridge.runtime.api_text import reason_text, second
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Waiting
+from fourleaf.model.readers.objects.timestamps import seconds_of
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 
 SCHEDULED = "PodScheduled"
 UNSCHEDULABLE = "Unschedulable"
 """The reason that kubectl and the autoscalers look for."""
-
-RETELL_SECONDS = 60.0
-"""How long a text stands while only its numbers change: each change writes to every pod."""
 
 LONG_QUEUE = 1000
 """Of so many gangs, all are looked at each time."""
@@ -44,9 +49,6 @@ LOOK_SECONDS = 5.0
 
 MOST_AT_ONCE = 2000
 """Gangs, at most, of which something new is said at once."""
-
-REMIND_SECONDS = 1800.0
-"""When an event is repeated: the API forgets events after an hour."""
 
 
 def what_waits(before: Reported, facts: CycleFacts) -> tuple[list[Outgoing], Reported]:
@@ -118,8 +120,11 @@ class _Teller:
             return None
         earlier = self._before.get(gang.key)
         text, named = self._text(entry.reason, gang.key.namespace)
-        now = _steady(earlier, entry.reason.kind, text, facts.now)
         seen = {at: facts.pods.get(at) for at in _members(gang)}
+        kind = entry.reason.kind
+        awaits = kind is ReasonKind.MEMBERS_MISSING
+        quiet_until = _quiet_until(seen, facts.now) if awaits else -inf
+        now = steady(earlier, kind, text, facts.now, quiet_until)
         pods = tuple(_free_pods(seen.values()))
         if earlier is not None and _is_told(now, earlier) and _are_same(seen, earlier.seen):
             patches = earlier.patches
@@ -127,7 +132,8 @@ class _Teller:
             patches = _patches(pods, now.text, facts.now)
         # Again each time, until it has been written: the queue may have had no room for it.
         self._outgoing += patches
-        if pods and (earlier is None or now.event_at != earlier.event_at):
+        is_due = earlier is None or now.event_at != earlier.event_at
+        if pods and is_due and now.event_words:
             first, *others = (Regarding.of(PODS, pod) for pod in pods)
             told = (first, *self._makers.of(pods))
             self._outgoing += (waits_event(one, gang.key, now) for one in told)
@@ -153,7 +159,7 @@ def what_gang_awaits(
     """
     free = list(_free_pods(pods))
     patches: list[Outgoing] = [*_patches(free, text, now)]
-    said = ReportedReason(ReasonKind.VOLUMES_AWAITED, text, now, now)
+    said = first_said(ReasonKind.VOLUMES_AWAITED, text, now)
     told = [Regarding.of(PODS, pod) for pod in free[:1]] + makers.of(free)
     return [*patches, *(waits_event(one, gang, said) for one in told)]
 
@@ -182,8 +188,7 @@ def _stands(
     very same object is as it was.
     """
     return (
-        (earlier.text == earlier.newest or now - earlier.at < RETELL_SECONDS)
-        and now - earlier.event_at < REMIND_SECONDS
+        now < due_at(earlier)
         and earlier.named.isdisjoint(others)
         and all(map(is_, map(pods.get, earlier.seen), earlier.seen.values()))
     )
@@ -207,24 +212,15 @@ def _patches(pods: Iterable[Body], text: str, now: float) -> tuple[StatusPatch, 
     )
 
 
-def _steady(
-    earlier: ReportedReason | None, kind: ReasonKind, text: str, now: float
-) -> ReportedReason:
-    """What to say now: the earlier text for as long as it is fresh and of the same kind.
-
-    How many members are missing is always the newest.
-    """
-    if earlier is None or earlier.kind is not kind:
-        return ReportedReason(kind, text, now, now)
-    if now - earlier.event_at >= REMIND_SECONDS:
-        earlier = replace(earlier, event_at=now)
-    # Each member that comes starts a cycle; the last of them starts the last one.
-    fresh = kind is not ReasonKind.MEMBERS_MISSING and now - earlier.at < RETELL_SECONDS
-    return earlier if text == earlier.text or fresh else replace(earlier, text=text, at=now)
-
-
 def _members(gang: Gang) -> Iterator[tuple[str, str]]:
     return ((gang.key.namespace, name) for role in gang.roles for name in role.pods)
+
+
+def _quiet_until(members: Members, now: float) -> float:
+    """Until when others may be on their way: for a while after the newest of `members` was made."""
+    made = (str(pod["metadata"].get("creationTimestamp")) for pod in members.values() if pod)
+    newest = seconds_of(max(made, default=""))
+    return -inf if newest is None else min(newest, now) + QUIET_SECONDS
 
 
 def _free_pods(pods: Iterable[Body | None]) -> Iterator[Body]:

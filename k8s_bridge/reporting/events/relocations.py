@@ -7,7 +7,7 @@ from fourleaf.k8s_bridge.relocation.evictions.forbidden import BUDGET, NO_RIGHT
 from fourleaf.k8s_bridge.relocation.observer import LostPod
 from fourleaf.k8s_bridge.relocation.records import UNWANTED, Leaver, Relocation
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Regarding
-from fourleaf.k8s_bridge.runtime.api_text import clipped
+from fourleaf.k8s_bridge.runtime.api_text import but_for_numbers, clipped
 from fourleaf.model.gang import GangKey
 
 _ACTION = "Relocating"
@@ -64,8 +64,13 @@ def _unblock(why: str) -> str:
 
 
 def what_does_not_yield(pod: Target, why: str) -> Event:
-    """Gangs that the one of `pod` outranks may not make room for it."""
-    return Event(Regarding.pod(pod), "PreemptionForbidden", clipped(why), _ACTION, warning=True)
+    """Gangs that the one of `pod` outranks may not make room for it.
+
+    Other words are another event, as of gangs that stay as they are.
+    """
+    note, topic = clipped(why), but_for_numbers(why)
+    pod_of = Regarding.pod(pod)
+    return Event(pod_of, "PreemptionForbidden", note, _ACTION, topic=topic, warning=True)
 
 
 def what_was_relocated(one: Relocation, why: str) -> list[Event]:

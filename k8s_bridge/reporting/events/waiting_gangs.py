@@ -35,7 +35,8 @@ def waits_event(regarding: Regarding, gang: GangKey, said: ReportedReason) -> Ev
         reason="FailedScheduling",
         note=clipped(f"Gang {gang} waits: {said.text}"),
         action="Scheduling",
-        topic=said.kind.value,
+        # A recount shows an Event as new, whose note cannot be changed.
+        topic=said.event_words,
         warning=True,
     )
 

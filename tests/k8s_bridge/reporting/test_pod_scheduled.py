@@ -9,10 +9,12 @@ import pytest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.reporting.after_cycle import AfterCycle, after_cycle
 from fourleaf.k8s_bridge.reporting.conditions import pod_scheduled
-from fourleaf.k8s_bridge.reporting.conditions.pod_scheduled import (
-    LOOK_SECONDS,
+from fourleaf.k8s_bridge.reporting.conditions.pod_scheduled import LOOK_SECONDS
+from fourleaf.k8s_bridge.reporting.conditions.retelling import (
+    QUIET_SECONDS,
     REMIND_SECONDS,
     RETELL_SECONDS,
+    due_at,
 )
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
@@ -177,6 +179,24 @@ def test_newer_numbers_are_told_though_the_answer_stays_the_same(is_kept: bool) 
     assert list(map(id, statuses(again))) == list(map(id, statuses(told.outgoing)))
 
 
+def test_another_gang_to_wait_for_is_told_at_once_and_its_event_a_minute_after_the_first() -> None:
+    """The same kind and the same numbers, but `ml/old` has ended: `ml/new` stands in its way."""
+    bodies = pods_of(PAIR)
+    news = first(facts([PAIR], bodies))
+    other = replace(SHORT, unblock=("Free 1 node.", "wait for ml/new"))
+    bodies = as_written(bodies, news)
+    now = facts([PAIR], bodies, reasons=[other], now=NOW + 1)
+    soon = after_cycle(news.reported, now)
+    texts = [tell.status["conditions"][0]["message"] for tell in statuses(soon.outgoing)]
+    assert ["wait for ml/new" in text for text in texts] == [True, True]
+    assert events(soon.outgoing) == []
+    later = after_cycle(soon.reported, replace(now, now=NOW + RETELL_SECONDS))
+    (event,) = events(later.outgoing)
+    (before,) = events(news.outgoing)
+    assert "wait for ml/new" in event.note
+    assert event.key != before.key
+
+
 def test_every_member_that_comes_is_told_at_once() -> None:
     """A second later there is one more: maybe no cycle follows, so it is told now; no event."""
     bodies = pods_of(PAIR)
@@ -188,6 +208,33 @@ def test_every_member_that_comes_is_told_at_once() -> None:
     assert events(newer) == []
 
 
+def test_members_that_are_on_their_way_are_no_event_yet() -> None:
+    """A Job makes its pods one after the other: the condition says how many are there, no warning.
+
+    Ten seconds after the last one has come, with no cycle since, there is one; of a gang whose
+    members are old there is one at once.
+    """
+    bodies = pods_of(PAIR)
+    for body in bodies:
+        body["metadata"]["creationTimestamp"] = "2001-09-09T01:46:38Z"
+    two, three = (Reason(ReasonKind.MEMBERS_MISSING, f"{n} of 4 members") for n in (2, 3))
+    news = first(facts([PAIR], bodies, reasons=[two]))
+    assert events(news.outgoing) == []
+    assert len(statuses(news.outgoing)) == 2
+    bodies[1]["metadata"]["creationTimestamp"] = "2001-09-09T01:46:41Z"
+    now = facts([PAIR], bodies, reasons=[three], now=NOW + 2)
+    news = after_cycle(news.reported, now)
+    assert events(news.outgoing) == []
+    (said,) = news.reported.gangs.values()
+    assert due_at(said) == NOW + 1 + QUIET_SECONDS
+    early = after_cycle(news.reported, replace(now, now=due_at(said) - 1))
+    assert events(early.outgoing) == []
+    news = after_cycle(news.reported, replace(now, now=due_at(said)))
+    assert ["3 of 4 members" in one.note for one in events(news.outgoing)] == [True]
+    old = first(facts([PAIR], bodies, reasons=[three], now=NOW + 60))
+    assert len(events(old.outgoing)) == 1
+
+
 def test_another_kind_of_reason_is_told_at_once_with_an_event() -> None:
     """From short of room to outranked within a second: both pods and one event."""
     bodies = pods_of(PAIR)
@@ -195,7 +242,8 @@ def test_another_kind_of_reason_is_told_at_once_with_an_event() -> None:
     outranked = Reason(ReasonKind.OUTRANKED)
     next_one = after_cycle(news.reported, facts([PAIR], bodies, reasons=[outranked], now=NOW + 1))
     assert len(statuses(next_one.outgoing)) == 2
-    assert [event.topic for event in events(next_one.outgoing)] == ["Outranked"]
+    (event,) = events(next_one.outgoing)
+    assert event.topic.startswith("Outranked: ")
 
 
 def test_an_old_reason_is_recalled_before_the_api_forgets_the_event() -> None:

@@ -13,6 +13,7 @@ from fourleaf.model.node_constraint import NodeConstraint, Operator, Requirement
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.reasons.text import sentence
 from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import Snapshot
 from tests.small import GIB, config, fabric, gang, node, snapshot
 from tests.solver.explain.asking import bert, of_nodes, starts, why
 
@@ -190,6 +191,24 @@ def test_a_request_beyond_every_node_is_cut_to_what_nodes_offer(
     reason = why(snapshot(fabric([[1]]), gang("g", 1, request=request_)))
     assert reason.kind is ReasonKind.NO_MATCHING_NODES
     assert reason.unblock == (step,)
+
+
+def test_less_is_asked_for_where_a_node_holds_more_of_smaller_pods() -> None:
+    """6 pods of 56 slices on four nodes of 56, beside three of none: two of 28 share a node."""
+    slices = "nvidia.com/mig-1g.10gb"
+
+    def of(name: str, amount: int) -> Node:
+        extra = ((slices, amount),) if amount else ()
+        return node(name, "a", allocatable=Resources(cpu=64_000, memory=GIB, pods=9, extra=extra))
+
+    def world(amount: int) -> Snapshot:
+        waits = gang("g", 6, request=Resources(cpu=1_000, extra=((slices, amount),)))
+        mig = [of(f"m{i}", 56) for i in range(4)]
+        return snapshot(of_nodes(*mig, *(of(f"n{i}", 0) for i in range(3))), waits)
+
+    assert why(world(56)).unblock == (f"ask for at most 28 {slices} per pod",)
+    assert starts(world(28))
+    assert not starts(world(29))
 
 
 def test_a_resource_that_some_node_announces_is_none_of_a_device_class() -> None:

@@ -142,7 +142,7 @@ def test_a_gangs_own_members_are_not_in_its_way() -> None:
     reason = why(world)
     assert reason.kind is ReasonKind.NO_FREE_CAPACITY
     assert reason.near == (NearMiss("a", 0, 1, holders=(("a1", "hpc/bert"),)),)
-    assert reason.unblock == ("it starts when hpc/bert ends",)
+    assert reason.unblock == ("it is whole again when hpc/bert ends",)
     assert starts(replace(world, running=(own,)))
 
 
