@@ -86,11 +86,11 @@ async def wave(bench: Bench, first: int, pods: int) -> None:
         # What a server sends watches that have nothing else to say.
         store.bookmark()
         await bench.clock.advance(60)
-    # The last of each kind are others', and make a cycle, which forgets what is gone.
+    # The last of each kind are others', and make a cycle and an event, which forget what is gone.
     others = orjson.loads(orjson.dumps(hostile(first)).replace(MARK.encode(), b"honest"))
     for kind, body in zip(kinds, others, strict=True):
         store.create(kind, OTHER, body)
-    await bench.clock.advance(5)
+    await bench.clock.advance(20)
 
 
 def held(roots: Iterable[object], others: Iterable[object]) -> list[object]:

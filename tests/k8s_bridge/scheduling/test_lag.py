@@ -35,7 +35,8 @@ class Withholding(MemoryCluster):
         """Everything else that happens."""
         async with aclosing(super().watch(kind, version, namespace, labels, fields)) as events:
             async for event in events:
-                if kind is not PODS or not self.withheld(event.object):
+                opened = event.type == "OPENED"
+                if kind is not PODS or opened or not self.withheld(event.object):
                     yield event
 
 
