@@ -47,12 +47,11 @@ HARM = (
     ),
     Mutant(
         "what outlasts a leader is asked for again",
-        "a leader that takes over while the API has a bad moment forgets all limits of evictions",
+        "a leader that takes over in a bad moment of the API forgets how often nodes have failed",
         "k8s_bridge/ledger/state_lease.py",
         "began >= limit:",
         "began >= 0.0:",
-        "tests/k8s_bridge/ledger/test_state_lease.py"
-        "::test_a_bad_moment_gives_no_leader_another_budget",
+        "tests/k8s_bridge/ledger/test_state_lease.py::test_what_is_not_answered_is_asked_for_again",
     ),
     Mutant(
         "probes in a row",

@@ -113,6 +113,18 @@ async def test_a_bad_moment_gives_no_leader_another_budget(error: ClusterError) 
     assert after.pods_in_an_hour(2.0) == 4
 
 
+@pytest.mark.parametrize("error", [Ambiguous("no answer", 500), Throttled("too many", 429)])
+async def test_what_is_not_answered_is_asked_for_again(error: ClusterError) -> None:
+    """It is there though the API answers 5 s late."""
+    clock = VirtualClock()
+    cluster = MemoryCluster(clock=clock)
+    await StateLease(cluster, "kube-system", "k", clock).save({"n": 1})
+    client = cluster.client("b", BadMoment(clock, 5.0, error))
+    loading = asyncio.ensure_future(StateLease(client, "kube-system", "k", clock).load())
+    await clock.advance(20)
+    assert await loading == '{"n":1}'
+
+
 async def test_what_cannot_be_had_is_given_up() -> None:
     """The API answers no such question for a minute: after 20 s the leader goes on without it."""
     clock = VirtualClock()
