@@ -65,14 +65,6 @@ OVERLAP = (
         f"{CYCLES}::test_a_page_that_is_long_in_writing_holds_its_own_gang_alone",
     ),
     Mutant(
-        "a late refusal starts a cycle",
-        "the places of a gang whose commit failed late stay empty until something else happens",
-        "k8s_bridge/scheduling/cycle.py",
-        "                self._lost.append(gang)\n                self.cache.changed.set()\n",
-        "                self._lost.append(gang)\n",
-        f"{CYCLES}::test_a_refusal_that_comes_late_gives_the_places_to_others",
-    ),
-    Mutant(
         "gangs that were refused in spite of their dry run",
         "pods are evicted again and again for a gang whose bindings a webhook denies",
         "k8s_bridge/ledger/binding_trials.py",
