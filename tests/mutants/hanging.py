@@ -259,14 +259,6 @@ HANGING = (
         f"{KEPT}::test_places_kept_on_a_page_that_hangs_hold_up_nobody_else",
     ),
     Mutant(
-        "places stay kept until their gang has them",
-        "a gang for which others were evicted loses its places as the API is slow, and may fail",
-        "k8s_bridge/scheduling/cycle.py",
-        "        return gang in self._seating and kept is not None and kept.keeps_for(gang)\n",
-        "        return False\n",
-        f"{KEPT}::test_places_kept_on_a_page_that_hangs_hold_up_nobody_else",
-    ),
-    Mutant(
         "a gang that has its places may move again",
         "a gang that has been moved once is never planned again in this term",
         "k8s_bridge/scheduling/cycle.py",

@@ -207,8 +207,18 @@ class Jobs:
                 elif job.early and "deletionTimestamp" in record.metadata:
                     self._store.create(PODS, TEAM, job.another(index))
 
+    def is_pinned(self, job: Job) -> bool:
+        """Whether no member runs, and volumes that were made hold them to where it was to go once.
+
+        A gang that goes back as one volume cannot be made leaves the others where they are.
+        """
+        claims = self._store.records(VOLUME_CLAIMS, TEAM)
+        own = [one for one in claims if one.metadata["name"] in job.claims]
+        made = any(one.body["spec"].get("volumeName") for one in own)
+        return made and not any(bound(one) for one in self.members(job))
+
     def restart(self, job: Job) -> None:
-        """Begin anew with a job in which somebody has meddled, as its owner would."""
+        """Begin anew with a job in which somebody has meddled, or that is pinned."""
         self.retire(job)
         owner = job.owner.fresh() if job.owner is not None else None
         self.submit(replace(job, owner=owner, spoiled=False, comers=0))

@@ -220,7 +220,8 @@ def _waiting(world: World) -> list[str]:
 
 async def _all_done(world: World) -> None:
     """Each job fits into an empty fabric, so each has its turn as the others end."""
-    for job in [job for job in world.jobs.wanted.values() if job.spoiled]:
+    jobs = list(world.jobs.wanted.values())
+    for job in [job for job in jobs if job.spoiled or world.jobs.is_pinned(job)]:
         world.jobs.restart(job)
     within = DONE_WITHIN + (LONGEST_BACKOFF if world.is_owned else 0.0)
     await _wait(world, "every job has its turn", within, _waiting)
