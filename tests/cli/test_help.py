@@ -19,7 +19,7 @@ from tests.cli.made import EXAMPLES
 
 WORDS = sorted(words for words, _ in verbs(get_command(app), ""))
 TYPE = re.compile(r"<(?:int|float|str|list|path|bool|text)\b[^>]*>|\[\[|\.\.\.\}\.\.\.")
-"""What stands where nobody has given a word: types of Python, names of variables."""
+"""What stands in place of a word that was not given: types of Python, names of variables."""
 
 
 @pytest.mark.parametrize("words", WORDS)

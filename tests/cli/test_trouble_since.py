@@ -36,7 +36,7 @@ DRAINED = node("n1", metadata={"name": "n1", "annotations": {DRAIN: "true"}})
     ids=["not ready", "silent", "cordoned", "drained", "gone", "without a moment"],
 )
 def test_the_trouble_of_a_node(body: Body, silent: dict[str, float], since: float | None) -> None:
-    """What moves gangs away has a beginning or none that is known; a cordon moves nobody."""
+    """What moves gangs away has a beginning or none that is known; a cordon moves no gang."""
     assert trouble_since([body], ["n1"], silent, AT + 100) == since
 
 

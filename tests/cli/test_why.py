@@ -302,7 +302,7 @@ def test_what_no_plan_knows_is_told_in_documents_too() -> None:
 def test_no_start_is_foreseen_of_what_may_not_be_bound(
     said: str, seconds: int | None, held: bool
 ) -> None:
-    """There is room now, and nobody knows when the volume comes."""
+    """There is room now, and when the volume comes is not known."""
     found, key = waits(said), GangKey("ml", "g")
     now = found.snapshot.now
     start = Start(key, now, Placement(key, (("g-0", "n1"),)))

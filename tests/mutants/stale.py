@@ -10,7 +10,7 @@ RELOCATION = "tests/k8s_bridge/relocation"
 STALE = (
     Mutant(
         "preemptions that told no pod to go",
-        "a gang waits five minutes as the first seat was cordoned before anybody made room",
+        "a gang waits five minutes as the first seat was cordoned before a pod had gone",
         "k8s_bridge/relocation/preemption.py",
         "        elif why and is_untold and one.gang in self._tried:\n",
         "        elif False:\n",

@@ -69,7 +69,7 @@ TOLD = (
     ),
     Mutant(
         "told: uncordon no more than it takes",
-        "nodes that somebody repairs are put back into service for nothing",
+        "nodes that are being repaired are put back into service for nothing",
         "solver/explain/free_room.py",
         "            return node in last\n",
         "            return 0\n",
@@ -138,7 +138,7 @@ TOLD = (
         "tests/cli/test_why.py::test_why_a_gang_stays_with_lost_members",
     ),
     Mutant(
-        "told: a cordon moves nobody",
+        "told: a cordon moves no gang",
         "a gang that runs on a cordoned node is said to wait for a repair",
         "cli/cluster/trouble_since.py",
         "    return None if silent is None else now - silent\n",

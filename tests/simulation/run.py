@@ -215,13 +215,27 @@ def _waiting(world: World) -> list[str]:
             world.jobs.kubelets.finish(TEAM, [r.metadata["name"] for r in running])
             world.jobs.retire(job)
             world.story.did("job done", job.name)
+    _unpin(world)
     return sorted(world.jobs.wanted)
+
+
+def _unpin(world: World) -> None:
+    """Have other volumes made for jobs that those there are keep from an empty fabric.
+
+    As a person would. Not where a plan that is made of the objects alone finds them a place.
+    """
+    left = list(world.jobs.wanted.values())
+    pinned = [job for job in left if world.jobs.is_pinned(job)]
+    runs = any(bound(record) for job in left for record in world.jobs.members(job))
+    if pinned and not runs and not world.books.moves and not progress.feasible(world):
+        for job in pinned:
+            world.jobs.restart(job)
+            world.story.did("unpinned", job.name)
 
 
 async def _all_done(world: World) -> None:
     """Each job fits into an empty fabric, so each has its turn as the others end."""
-    jobs = list(world.jobs.wanted.values())
-    for job in [job for job in jobs if job.spoiled or world.jobs.is_pinned(job)]:
+    for job in [job for job in world.jobs.wanted.values() if job.spoiled]:
         world.jobs.restart(job)
     within = DONE_WITHIN + (LONGEST_BACKOFF if world.is_owned else 0.0)
     await _wait(world, "every job has its turn", within, _waiting)

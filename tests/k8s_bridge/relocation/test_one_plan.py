@@ -35,7 +35,7 @@ class SlowSolver(Solved):
         return plan
 
     async def preempt(self, snapshot: Snapshot, gang: GangKey) -> PreemptionPlan:
-        """Whom to evict."""
+        """Victims for a gang."""
         plan = await super().preempt(snapshot, gang)
         if plan.victims:
             await self._think("preempt")
@@ -50,7 +50,7 @@ class SlowSolver(Solved):
 
 
 async def test_a_repair_that_a_cycle_asks_for_takes_no_room_of_a_preemption() -> None:
-    """Both are being solved, for the same node: nobody is evicted for what comes to nothing.
+    """Both are being solved, for the same node: no pod is evicted for what comes to nothing.
 
     Leaf 1 has g, which has lost a member, and h; leaf 0 a pod that ends, low of two, a free node.
     """
