@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
@@ -267,6 +268,11 @@ class RelocationController:
     def keeps_for(self, gang: GangKey) -> bool:
         """Whether places are kept for this gang of the plan."""
         return self.store.of(self._seated.get(gang, gang)) is not None
+
+    def keeps_there(self, gang: GangKey, nodes: Iterable[str]) -> bool:
+        """Whether these are the places that are kept for this gang of the plan."""
+        one = self.store.of(self._seated.get(gang, gang))
+        return one is not None and Counter(nodes) == Counter(seat.node for seat in one.seats)
 
     async def committed(self, gangs: Sequence[GangKey]) -> None:
         """A cycle has committed these gangs."""

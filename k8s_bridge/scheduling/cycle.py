@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.ledger.binding_trials import Spawn
 from fourleaf.k8s_bridge.ledger.commit import CommitOutcome, CommitRequest, Committer, Rejected
-from fourleaf.k8s_bridge.ledger.ledger import Ledger
+from fourleaf.k8s_bridge.ledger.ledger import Commit, Ledger
 from fourleaf.k8s_bridge.ledger.pods import is_bound, is_gone
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.runtime.clock import Clock
@@ -116,6 +116,9 @@ class Reservations(Protocol):
 
     def keeps_for(self, gang: GangKey) -> bool:
         """Whether places are kept for this gang of the plan."""
+
+    def keeps_there(self, gang: GangKey, nodes: Iterable[str]) -> bool:
+        """Whether these are the places: one that they were reserved for may start elsewhere."""
 
     async def committed(self, gangs: Sequence[GangKey]) -> None:
         """These gangs have been committed."""
@@ -343,6 +346,8 @@ class Cycle:
                 await self.reservations.committed([gang])
         finally:
             self._seating.discard(gang)
+            # What was kept for it counts no more.
+            self._assume_on_their_way()
 
     def _refused(self, one: Rejected) -> None:
         """Back off from what the API refused."""
@@ -360,7 +365,7 @@ class Cycle:
         on_their_way = {
             member.pod.uid: member
             for commit in self.ledger.on_their_way()
-            if not self._is_being_seated(commit.gang)
+            if not self._is_being_seated(commit)
             for member in commit.members
             if not is_gone(self.cache, member) and not is_bound(self.cache, member)
         }
@@ -372,10 +377,14 @@ class Cycle:
                 self.cache.assume(member)
         self._assumed = on_their_way
 
-    def _is_being_seated(self, gang: GangKey) -> bool:
+    def _is_being_seated(self, commit: Commit) -> bool:
         """Whether places are kept for it that it would take up once more if it stood there."""
-        kept = self.reservations
-        return gang in self._seating and kept is not None and kept.keeps_for(gang)
+        kept, nodes = self.reservations, (member.node for member in commit.members)
+        return (
+            commit.gang in self._seating
+            and kept is not None
+            and kept.keeps_there(commit.gang, nodes)
+        )
 
 
 def joined(plan: Plan, more: Sequence[Placement]) -> Plan:

@@ -66,6 +66,15 @@ HUNG_PAGES = (
         f"{ONE}::test_no_pod_moves_to_where_a_cycle_that_seats_a_gang_puts_another",
     ),
     Mutant(
+        "gangs that start elsewhere than on places reserved for them",
+        "their nodes are given to who comes while their records are being written",
+        "k8s_bridge/scheduling/cycle.py",
+        "            and kept.keeps_there(commit.gang, nodes)\n",
+        "",
+        "tests/k8s_bridge/scheduling/test_hanging_seats.py"
+        "::test_a_gang_that_starts_elsewhere_has_its_nodes_for_itself",
+    ),
+    Mutant(
         "claims of each member",
         "a volume is made where the pod of another member goes, and the gang goes back for ever",
         "k8s_bridge/ledger/volumes/volume_provisioning.py",

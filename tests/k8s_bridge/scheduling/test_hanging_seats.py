@@ -16,6 +16,7 @@ from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
 from fourleaf.k8s_bridge.scheduler import Scheduler
 from tests.k8s_bridge.relocation.bench import TEAM, Bench, leaf_of
 from tests.k8s_bridge.scheduling.test_hanging_records import Hangs, is_bound_to
+from tests.twins.virtual_clock import VirtualClock
 
 
 @pytest.fixture
@@ -151,3 +152,53 @@ async def test_a_gang_whose_seat_was_refused_is_seated_later(bench: Bench) -> No
     denied.on = False
     await bench.clock.advance(60)
     assert await bench.leaves("g") == [1]
+
+
+async def test_a_gang_that_starts_elsewhere_has_its_nodes_for_itself(bench: Bench) -> None:
+    """A leaf is reserved for it; the other one comes free, and its page takes 2.5 s to be written.
+
+    Who comes meanwhile is not put there beside it. Devices have no numbers, so nothing else would
+    say that they are given away.
+    """
+    await bench.config("{devices: {mode: count}, backfill: {afterSeconds: 20}}")
+    slow = SlowPage(bench.clock)
+    await bench.start(answers=slow)
+    for number in range(8):
+        await bench.submit(f"s-{number}", 1)
+    await bench.submit("big", 4)
+    await bench.clock.advance(60)
+    assert await bench.reservations() == ["ml/big"]
+    leases = (await bench.cluster.list(LEASES, "kube-system", RELOCATIONS)).items
+    (record,) = map(read_relocation, leases)
+    (reserved,) = {leaf_of(seat.node) for seat in record.seats}
+    slow.name = page_name(f"leaf-0-{1 - reserved}", 0)
+    for number in range(8):
+        if await bench.leaves(f"s-{number}") == [1 - reserved]:
+            await bench.end(f"s-{number}")
+    for _ in range(200):
+        if slow.begun:
+            break
+        await bench.clock.advance(0.05)
+    await submit(
+        bench.cluster, TEAM, [pod("new", 8, labels={"batch.kubernetes.io/job-name": "new"})]
+    )
+    await bench.clock.advance(30)
+    assert await bench.leaves("big") == [1 - reserved]
+    assert [body["spec"].get("nodeName") for body in await bench.pods("new")] == [None]
+
+
+class SlowPage:
+    """The first write of a page takes 2.5 s, and counts once it has `begun`."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self.clock, self.name, self.begun = clock, "", False
+
+    async def before(self, request: ApiRequest) -> None:
+        """Take a while."""
+        is_it = (request.kind, request.verb) == (LEASES, "update")
+        if is_it and self.name and request.target.name == self.name and not self.begun:
+            self.begun = True
+            await self.clock.sleep(2.5)
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Answers pass."""
