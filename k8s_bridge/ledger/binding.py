@@ -24,7 +24,7 @@ from fourleaf.k8s_bridge.ledger.claim_allocation import (
     Stands,
 )
 from fourleaf.k8s_bridge.ledger.names import COMMIT
-from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
+from fourleaf.k8s_bridge.ledger.permanent_refusal import TRANSIENT_STATUSES, PermanentRefusals
 from fourleaf.k8s_bridge.ledger.pods import PodLister, PodSeen, pod_seen
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.ledger.volumes.awaited_volumes import Unwatched, VolumeWatcher
@@ -182,8 +182,11 @@ class Binder:
         return judged(commit, member, seen) or BindingResult(member, Bound.IMPOSSIBLE, why)
 
     async def _read(self, pod: Target, backoff: Backoff) -> PodSeen | None:
-        """The pod by a quorum read, None where it is gone, another, or ended."""
-        refusing = PermanentRefusals(self.clock)
+        """The pod by a quorum read, None where it is gone, another, or ended.
+
+        However long the API forbids that: nothing less tells whether a binding has arrived, but
+        that the watch has seen it bound or gone, which it stays.
+        """
         while True:
             try:
                 seen = pod_seen(await self.cluster.get(PODS, pod))
@@ -192,8 +195,13 @@ class Binder:
             except (Ambiguous, Throttled) as error:
                 await backoff.wait(error.retry_after)
             except Refused as error:
-                if refusing.for_good(error):
+                if error.status not in TRANSIENT_STATUSES:
                     raise
+                watched = self.pods.seen(pod.uid)
+                if watched is None or watched.finished:
+                    return None
+                if watched.node:
+                    return watched
                 await backoff.wait()
             else:
                 return seen if seen.pod.uid == pod.uid and not seen.finished else None

@@ -17,10 +17,15 @@ from tests.k8s_bridge.relocation.bench import Bench
 
 
 class Answers:
-    """Raises what `error` says of a request, and counts requests by subresource."""
+    """Raises what `error` says of a request, or `lost` of its answer; counts by subresource."""
 
-    def __init__(self, error: Callable[[ApiRequest], ClusterError | None]) -> None:
+    def __init__(
+        self,
+        error: Callable[[ApiRequest], ClusterError | None],
+        lost: Callable[[ApiRequest], ClusterError | None] = lambda _: None,
+    ) -> None:
         self.error = error
+        self.lost = lost
         self.sent: Counter[str] = Counter()
 
     async def before(self, request: ApiRequest) -> None:
@@ -31,7 +36,10 @@ class Answers:
             raise error
 
     async def after(self, request: ApiRequest, answer: Any) -> None:
-        """Let what was done stand."""
+        """Lose the answer where that is due; what was done stands."""
+        error = self.lost(request)
+        if error is not None:
+            raise error
 
 
 @pytest.fixture
@@ -153,6 +161,43 @@ async def test_one_403_to_a_read_ends_no_term(bench: Bench) -> None:
     assert done == ["lost", "forbidden"]
     assert scheduler.epoch == epoch
     assert len(await bench.places("g")) == 4
+
+
+@pytest.mark.parametrize("has_arrived", [False, True])
+async def test_a_pod_that_may_not_be_read_for_a_while_holds_its_own_gang_alone(
+    bench: Bench, has_arrived: bool
+) -> None:
+    """The answer to one binding is lost, and the pod may not be read for 60 s: another gang starts
+    meanwhile, under the same leader; a binding that arrived is seen by the watch at once.
+    """
+    lost: list[ApiRequest] = []
+    until = bench.clock.monotonic() + 70
+
+    def lose(request: ApiRequest) -> ClusterError | None:
+        if not _binds(request, "g-0-") or lost:
+            return None
+        lost.append(request)
+        return Ambiguous("connection reset")
+
+    def error(request: ApiRequest) -> ClusterError | None:
+        if request.verb == "get" and request.kind == PODS and bench.clock.monotonic() < until:
+            return Refused("pods is forbidden", 403, "Forbidden")
+        return None if has_arrived else lose(request)
+
+    answers = Answers(error, lose) if has_arrived else Answers(error)
+    scheduler = await bench.start(answers=answers)
+    epoch = scheduler.epoch
+    await bench.submit("g", 4)
+    await bench.clock.advance(10)
+    assert lost
+    assert len(await bench.places("g")) == (4 if has_arrived else 3)
+    assert scheduler.binding is not has_arrived
+    await bench.submit("h", 4)
+    await bench.clock.advance(20)
+    assert len(await bench.places("h")) == 4
+    await bench.clock.advance(60)
+    assert len(await bench.places("g")) == 4
+    assert scheduler.epoch == epoch
 
 
 @pytest.mark.parametrize(

@@ -166,6 +166,22 @@ HARM = (
         f"{ANSWERS}::test_a_throttled_dry_run_is_repeated",
     ),
     Mutant(
+        "a pod that may not be read for a while",
+        "one pod that the API forbids to read for 5 s ends the term for all, again and again",
+        "k8s_bridge/ledger/binding.py",
+        "if error.status not in TRANSIENT_STATUSES:",
+        "if error.status:",
+        f"{ANSWERS}::test_a_pod_that_may_not_be_read_for_a_while_holds_its_own_gang_alone",
+    ),
+    Mutant(
+        "the watch beside forbidden reads",
+        "a gang that runs is held as not bound yet for as long as one read is forbidden",
+        "k8s_bridge/ledger/binding.py",
+        "                if watched.node:\n                    return watched\n",
+        "",
+        f"{ANSWERS}::test_a_pod_that_may_not_be_read_for_a_while_holds_its_own_gang_alone",
+    ),
+    Mutant(
         "dry run after a commit that went back",
         "members are bound and evicted again every minute, for ever",
         "k8s_bridge/ledger/binding_trials.py",
