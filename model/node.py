@@ -33,7 +33,9 @@ class Node:
     `allocatable` is what pods may take when the node is empty. `bandwidth` is the
     node's network bandwidth in Mbit/s, `None` where it is not stated.
     `failure_permille` is the decayed failure rate of the node in thousandths. `held_back` says
-    why no pod may come here although the node is ready: its devices are not known for sure.
+    why no pod may come here although the node is ready: its devices are not known for sure. It is
+    `sealed` where what happens here could not be recorded: its record cannot be read, or not be
+    written for now.
     `device_names` are those that drivers give its devices, in the order of their numbers, where
     devices are claimed. `features` are those that its kubelet declares.
     """
@@ -50,10 +52,11 @@ class Node:
     ready: bool = True
     cordoned: bool = False
     held_back: str = ""
+    sealed: bool = False
     device_names: tuple[DeviceName, ...] = ()
     features: frozenset[str] = frozenset()
 
     @property
     def schedulable(self) -> bool:
-        """Whether new pods may land here at all: ready, not cordoned, not held back."""
-        return self.ready and not self.cordoned and not self.held_back
+        """Whether new pods may land here at all: ready, not cordoned, held back or sealed."""
+        return self.ready and not self.cordoned and not self.held_back and not self.sealed

@@ -213,7 +213,7 @@ class ClusterCache:
     def judge(self, withheld: frozenset[str], failures: Mapping[str, int]) -> None:
         """Keep plans off the nodes `withheld`; `failures` are rates by node, in thousandths."""
         self._withheld, self._failures = withheld, failures
-        if self._reader.judge(withheld | self._sealed[0], failures):
+        if self._reader.judge(withheld, failures, self._sealed[0]):
             self.nodes_changed.set()
             self._note(True)
 
@@ -238,7 +238,7 @@ class ClusterCache:
         """`snapshot` as it will be once the pages that hang are written: their nodes are open."""
         nodes = snapshot.fabric.nodes
         hung = [nodes[name] for name in sorted(self.hung_nodes) if name in nodes]
-        opened = [replace(node, ready=True) for node in hung if self.usable(node.name)]
+        opened = [replace(node, sealed=False) for node in hung if self.usable(node.name)]
         fabric = used_like(snapshot.fabric, opened)
         return snapshot if fabric is snapshot.fabric else replace(snapshot, fabric=fabric)
 

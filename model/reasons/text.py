@@ -6,7 +6,7 @@ the sentence: `needed`, `free` (in one spine where `anywhere` counts the whole f
 nodes, or in pods where the count `pods` is present; `leaves` (the window's length),
 `present`, `quota`, `used`, `ahead`, `batch`, `limit` (with the `gangs` or `members` that
 count against it), `asked` (Mbit/s), and nodes that would do but for `a cordon`, `not being ready`,
-`taint NAME` or `other taints`. Any other count of `NoMatchingNodes` is a law and how many nodes it
+`a record that cannot be read or written`, `taint NAME` or `other taints`. Any other count of `NoMatchingNodes` is a law and how many nodes it
 refuses.
 """
 
@@ -29,6 +29,9 @@ NO_READINESS = "not being ready"
 TAINTED = "taint "
 """Begins the count of nodes that a taint alone leaves out; its name follows."""
 
+SEAL = "a record that cannot be read or written"
+"""The count of nodes that only are sealed."""
+
 OTHER_TAINTS = "other taints"
 """The same count of all taints that are not named."""
 
@@ -37,6 +40,7 @@ _WHOLE_FABRIC = ("nodes", "total", "eligible", "needed", "pods")
 _LAWS = {
     "notReady": "not ready",
     "heldBack": "held back by what is known of their devices",
+    "sealed": "whose record cannot be read or written",
     "devices": "without the devices that it demands",
     "unannounced": "whose GPUs no device plugin announces",
     "selector": "outside its selector",
@@ -128,7 +132,7 @@ def cause(reason: Reason) -> str:
 
 def _left_out(count: dict[str, int]) -> str:
     """`4 nodes left out by a cordon, 2 by taint b and 1 by other taints`."""
-    shown = [(name, count[name]) for name in (CORDON, NO_READINESS) if name in count]
+    shown = [(name, count[name]) for name in (CORDON, NO_READINESS, SEAL) if name in count]
     shown += [(name, n) for name, n in count.items() if name.startswith(TAINTED)]
     shown += [(name, n) for name, n in count.items() if name == OTHER_TAINTS]
     if not shown:

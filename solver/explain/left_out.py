@@ -1,4 +1,4 @@
-"""Nodes that one thing alone keeps a gang off: a cordon, no readiness, a taint.
+"""Nodes that one thing alone keeps a gang off: a cordon, no readiness, a seal, a taint.
 
 Told beside what is busy on the others. Once enough other nodes match, no law is why the gang waits,
 and that a part of the fabric is not for it would be said nowhere.
@@ -11,31 +11,38 @@ from collections.abc import Mapping
 
 from fourleaf.model.gang import Gang, Role
 from fourleaf.model.node import Node
-from fourleaf.model.reasons.text import CORDON, MOST_NAMED, NO_READINESS, OTHER_TAINTS, TAINTED
+from fourleaf.model.reasons.text import (
+    CORDON,
+    MOST_NAMED,
+    NO_READINESS,
+    OTHER_TAINTS,
+    SEAL,
+    TAINTED,
+)
 from fourleaf.model.resources import fits
 from fourleaf.solver.explain import matching_advice
 from fourleaf.solver.explain.own_taints import own_taints
 from fourleaf.solver.instance.fabric_index import FabricIndex
 
 LeftOut = Mapping[str, list[int]]
-"""What alone keeps a gang off -> those nodes, by index: cordons, readiness, then taints, those of
-most nodes first."""
+"""What alone keeps a gang off -> those nodes, by index: cordons, readiness, seals, then taints,
+those of most nodes first."""
 
 
 def may_be_left_out(node: Node) -> bool:
-    """Whether a cordon, no readiness or a taint could keep some gang off a node."""
-    return node.cordoned or not node.ready or bool(node.taints)
+    """Whether a cordon, no readiness, a seal or a taint could keep some gang off a node."""
+    return node.cordoned or not node.ready or node.sealed or bool(node.taints)
 
 
 def left_out_of(fabric: FabricIndex, nodes: list[int], gang: Gang) -> LeftOut:
     """The nodes of `nodes` (indices) that one thing alone keeps some role off."""
-    found: dict[str, list[int]] = {CORDON: [], NO_READINESS: []}
+    found: dict[str, list[int]] = {CORDON: [], NO_READINESS: [], SEAL: []}
     for i in nodes:
         for role in gang.roles:
             if what := _only_hindrance(fabric, i, gang, role):
                 found.setdefault(what, []).append(i)
                 break
-    first = (CORDON, NO_READINESS)
+    first = (CORDON, NO_READINESS, SEAL)
     taints = [one for one in found.items() if one[0] not in first]
     taints.sort(key=lambda one: (-len(one[1]), one[0]))
     return dict([*((name, found[name]) for name in first if found[name]), *taints])
@@ -57,6 +64,7 @@ def _only_hindrance(fabric: FabricIndex, index: int, gang: Gang, role: Role) -> 
     if node.held_back:
         return ""
     hindrances = [CORDON] * node.cordoned + [NO_READINESS] * (not node.ready)
+    hindrances += [SEAL] * node.sealed
     taints = matching_advice.untolerated(role.constraint, own_taints(node))
     if taints:
         names = dict.fromkeys(map(matching_advice.taint_name, taints))

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from fourleaf.model.gang import Gang
 from fourleaf.model.node import Node
 from fourleaf.model.reasons.kinds import NearMiss
-from fourleaf.model.reasons.text import CORDON, NO_READINESS, TAINTED
+from fourleaf.model.reasons.text import CORDON, NO_READINESS, SEAL, TAINTED
 from fourleaf.model.resources import fits
 from fourleaf.solver.explain import matching_advice
 from fourleaf.solver.explain.blockers import shares_nodes
 from fourleaf.solver.explain.context import Context
 from fourleaf.solver.explain.free_room import Seats
 from fourleaf.solver.explain.left_out import LeftOut
-from fourleaf.solver.explain.own_taints import made_ready, uncordoned
+from fourleaf.solver.explain.own_taints import made_ready, uncordoned, unsealed
 from fourleaf.solver.instance.fabric_index import FabricIndex
 from fourleaf.solver.instance.gang_classes import GangGroup, GangGroups
 
@@ -153,6 +153,8 @@ def _change(what: str) -> Callable[[Node], Node]:
         return uncordoned
     if what == NO_READINESS:
         return made_ready
+    if what == SEAL:
+        return unsealed
     names = set(what.removeprefix(TAINTED).split(" and "))
 
     def bare(node: Node) -> Node:
@@ -167,5 +169,7 @@ def _step(what: str, names: list[str]) -> str:
         return f"uncordon {matching_advice.named(names)}"
     if what == NO_READINESS:
         return f"bring {matching_advice.named(names)} back to ready"
+    if what == SEAL:
+        return matching_advice.unseal_step(names)
     taints = what.removeprefix(TAINTED)
     return f"tolerate taint{'s' if ' and ' in taints else ''} {taints}"

@@ -54,6 +54,14 @@ def refused_step(names: Sequence[str]) -> str:
     )
 
 
+def unseal_step(names: Sequence[str]) -> str:
+    """Let what nodes hold be recorded again, which only those can who run the scheduler."""
+    return (
+        f"mend the scheduler's record of {named(names)}, which its log names (record_sealed, "
+        "record_unreadable or page_not_written)"
+    )
+
+
 def of_any_source(constraint: NodeConstraint) -> NodeConstraint:
     """`constraint` without its condition on who names the GPUs of a node."""
     selector = tuple(pair for pair in constraint.selector if pair[0] != GPU_SOURCE_LABEL)

@@ -19,6 +19,7 @@ from fourleaf.solver.instance.gang_classes import GangGroup
 CORDONED = "cordoned"
 NOT_READY = "notReady"
 HELD_BACK = "heldBack"
+SEALED = "sealed"
 UNANNOUNCED = "unannounced"
 SELECTOR = "selector"
 TAINT = "taint"
@@ -31,6 +32,7 @@ LAWS = (
     CORDONED,
     NOT_READY,
     HELD_BACK,
+    SEALED,
     UNANNOUNCED,
     SELECTOR,
     TAINT,
@@ -102,6 +104,8 @@ class Survey:
             laws.append(NOT_READY)
         if node.held_back:
             laws.append(HELD_BACK)
+        if node.sealed:
+            laws.append(SEALED)
         constraint = role.constraint
         if node.labels.get(GPU_SOURCE_LABEL) in (OF_INVENTORY, OF_DEVICE_MAPS):
             constraint = matching_advice.of_any_source(constraint)
@@ -177,6 +181,8 @@ class Survey:
                 return f"bring {names} back to ready"
             case "heldBack":
                 return f"set the inventory of {names} right ({gained[0][0].held_back})"
+            case "sealed":
+                return matching_advice.unseal_step([node.name for node, _ in gained])
             case "devices" | "unannounced":
                 step = matching_advice.devices_step
                 step = step if law == DEVICES else matching_advice.source_step

@@ -26,6 +26,11 @@ def made_ready(node: Node) -> Node:
     return node if node.ready else replace(_without(node, readiness=True), ready=True)
 
 
+def unsealed(node: Node) -> Node:
+    """The node as it would be if its record could be read and written."""
+    return replace(node, sealed=False) if node.sealed else node
+
+
 def _without(node: Node, cordon: bool = False, readiness: bool = False) -> Node:
     keys = (_OF_CORDONS if cordon else frozenset()) | (_OF_READINESS if readiness else frozenset())
     if not any(taint.key in keys for taint in node.taints):

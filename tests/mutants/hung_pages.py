@@ -50,6 +50,14 @@ HUNG_PAGES = (
         f"{HUNG}::test_seats_on_a_page_that_hangs_have_no_cycle_run_again_and_again",
     ),
     Mutant(
+        "sealed nodes that are ready",
+        "who waits for a record is told to bring nodes back that are ready",
+        "k8s_bridge/cache/cluster_cache.py",
+        "self._reader.judge(withheld, failures, self._sealed[0])",
+        "self._reader.judge(withheld | self._sealed[0], failures, frozenset())",
+        f"{HUNG}::test_who_waits_for_a_page_is_told_of_the_record",
+    ),
+    Mutant(
         "one plan at a time",
         "a repair and a preemption take the same node, and pods went for neither",
         "k8s_bridge/relocation/controller.py",

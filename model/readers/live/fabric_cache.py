@@ -87,6 +87,7 @@ class FabricCache:
         self._device_names: dict[str, tuple[DeviceName, ...]] = {}
         self._places: Places | None = None
         self._withheld: frozenset[str] = frozenset()
+        self._sealed: frozenset[str] = frozenset()
         self._failures: Mapping[str, int] = {}
         self._stale = True
         self._touched: set[str] = set()
@@ -292,14 +293,20 @@ class FabricCache:
             self._name_devices(name, one.device_names)
             self._note_offer(name)
 
-    def judge(self, withheld: frozenset[str], failures: Mapping[str, int]) -> bool:
+    def judge(
+        self,
+        withheld: frozenset[str],
+        failures: Mapping[str, int],
+        sealed: frozenset[str] = frozenset(),
+    ) -> bool:
         """Close the nodes `withheld` to all, whatever they say; whether that says anything new.
 
-        `failures` are thousandths by node, and count where a node says less of itself.
+        So it does those that are `sealed`, which may be ready. `failures` are thousandths by node,
+        and count where a node says less of itself.
         """
-        changed = self._withheld ^ withheld
+        changed = (self._withheld ^ withheld) | (self._sealed ^ sealed)
         changed |= {name for name, _ in self._failures.items() ^ failures.items()}
-        self._withheld, self._failures = withheld, dict(failures)
+        self._withheld, self._failures, self._sealed = withheld, dict(failures), sealed
         self._touched |= changed
         return bool(changed)
 
@@ -345,9 +352,10 @@ class FabricCache:
     def _judged(self, node: Node) -> Node:
         failures = max(node.failure_permille, self._failures.get(node.name, 0))
         ready = node.ready and node.name not in self._withheld
-        if (ready, failures) == (node.ready, node.failure_permille):
+        sealed = node.name in self._sealed
+        if (ready, failures, sealed) == (node.ready, node.failure_permille, node.sealed):
             return node
-        return replace(node, ready=ready, failure_permille=failures)
+        return replace(node, ready=ready, failure_permille=failures, sealed=sealed)
 
     def _read(self, name: str, body: Body) -> _Known:
         report = Report()
@@ -398,6 +406,7 @@ def _used_like(node: Node, other: Node) -> Node:
         node,
         ready=other.ready,
         cordoned=other.cordoned,
+        sealed=other.sealed,
         taints=other.taints,
         failure_permille=other.failure_permille,
     )

@@ -189,12 +189,14 @@ class LiveReader:
         """
         return self._ground.lacks(node, names, held)
 
-    def judge(self, withheld: frozenset[str], failures: Mapping[str, int]) -> bool:
-        """Close the nodes `withheld` to all pods; whether that says anything new.
+    def judge(
+        self, withheld: frozenset[str], failures: Mapping[str, int], sealed: frozenset[str]
+    ) -> bool:
+        """Close the nodes `withheld` and `sealed` to all pods; whether that says anything new.
 
         `failures` are the decayed failure rates of nodes, in thousandths.
         """
-        return self._ground.judge(withheld, failures)
+        return self._ground.judge(withheld, failures, sealed)
 
     def standing(self, now: float, dead: Container[str], everyone: bool) -> list[StandingGang]:
         """The gangs that run, as they would stand if all on the nodes `dead` were lost.

@@ -131,6 +131,23 @@ async def test_a_gang_waits_for_a_page_before_others_make_way(bench: Bench) -> N
     assert await evicted(bench) == 0
 
 
+async def test_who_waits_for_a_page_is_told_of_the_record(bench: Bench) -> None:
+    """Of two leaves one is full, and the page of the other hangs, whose nodes are ready."""
+    api = Hangs("", "update")
+    await bench.start(answers=api)
+    await bench.submit("low", 4)
+    (leaf,) = await bench.leaves("low")
+    await bench.clock.advance(30)
+    await hang(bench, api, 1 - leaf)
+    await bench.clock.advance(10)
+    await bench.submit("top", 4)
+    await bench.clock.advance(10)
+    text = (await bench.pods("top"))[0]["status"]["conditions"][0]["message"]
+    assert f"mend the scheduler's record of n-0-{1 - leaf}-0, " in text
+    assert "4 nodes left out by a record that cannot be read or written" in text
+    assert "ready" not in text
+
+
 @pytest.mark.parametrize("seconds", [7, 40])
 async def test_places_are_kept_for_which_pods_have_gone(bench: Bench, seconds: int) -> None:
     """Eight pods make way for a gang of eight; a page hangs meanwhile: none of them goes twice."""

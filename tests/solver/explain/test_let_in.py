@@ -56,6 +56,14 @@ def test_a_node_that_is_not_ready_leads_as_well(taints: tuple[Taint, ...]) -> No
     assert "1 node left out by not being ready" in sentence(reason)
 
 
+def test_a_node_whose_record_is_sealed_leads_as_well() -> None:
+    """The same leaf: the fourth node is ready, and nothing can be recorded for it."""
+    reason = why(world(shut("a3", sealed=True)))
+    assert reason.unblock[0].startswith("mend the scheduler's record of a3, ")
+    text = "1 node left out by a record that cannot be read or written; nearest: 3 of 4 nodes free"
+    assert text in sentence(reason)
+
+
 def test_a_taint_whose_toleration_gives_a_place_stands_among_the_steps() -> None:
     """It comes after what others can do: a taint is there on purpose."""
     reason = why(world(shut("a3", taints=(THEIRS,))))
@@ -77,10 +85,11 @@ def test_only_nodes_that_it_takes_are_named() -> None:
         (shut("a3", cordoned=True, ready=False),),
         (shut("a3", cordoned=True, taints=(THEIRS,)),),
         (shut("a3", cordoned=True, held_back="nobody knows its devices"),),
+        (shut("a3", cordoned=True, sealed=True),),
         (shut("a3", cordoned=True, allocatable=Resources(gpus=4)),),
         (node("c0", "c", cordoned=True),),
     ],
-    ids=["not ready too", "tainted too", "held back too", "too small", "in another leaf"],
+    ids=["not ready", "tainted", "held back", "sealed", "too small", "in another leaf"],
 )
 def test_nothing_is_advised_that_would_not_start_it(last: tuple[Node, ...]) -> None:
     """A node that something else keeps it off, or that stands where no legal place is."""

@@ -37,6 +37,7 @@ def test_every_law_is_counted_by_the_nodes_it_refuses_first() -> None:
         node("c0", "a", cordoned=True, labels=labels),
         node("c1", "a", cordoned=True),
         node("n0", "a", ready=False, labels=labels),
+        node("w0", "a", sealed=True, labels=labels),
         node("s0", "a"),
         node("t0", "a", labels=labels, taints=(Taint("team", "y", "NoSchedule"),)),
         node("b0", "a", labels=labels, bandwidth=None),
@@ -54,12 +55,14 @@ def test_every_law_is_counted_by_the_nodes_it_refuses_first() -> None:
     reason = why(world, Extensions(rules=(Never(),)))
     assert reason.kind is ReasonKind.NO_MATCHING_NODES
     assert dict(reason.counts) == {
-        "needed": 1, "eligible": 0, "total": 9, "cordoned": 2, "notReady": 1, "selector": 1,
-        "taint": 1, "bandwidth": 1, "domain": 1, "tooSmall": 1, "rule no-r": 1,
+        "needed": 1, "eligible": 0, "total": 10, "cordoned": 2, "notReady": 1, "sealed": 1,
+        "selector": 1, "taint": 1, "bandwidth": 1, "domain": 1, "tooSmall": 1, "rule no-r": 1,
     }  # fmt: skip
     assert reason.unblock == (
         "uncordon c0",
         "bring n0 back to ready",
+        "mend the scheduler's record of w0, which its log names (record_sealed, record_unreadable "
+        "or page_not_written)",
         "1 more node would match without the selector zone=x",
         "tolerate taint team=y",
         "1 node does not state its bandwidth: "
