@@ -6,8 +6,8 @@ the sentence: `needed`, `free` (in one spine where `anywhere` counts the whole f
 nodes, or in pods where the count `pods` is present; `leaves` (the window's length),
 `present`, `quota`, `used`, `ahead`, `batch`, `limit` (with the `gangs` or `members` that
 count against it), `asked` (Mbit/s), and nodes that would do but for `a cordon`, `not being ready`,
-`a record that cannot be read or written`, `taint NAME` or `other taints`. Any other count of `NoMatchingNodes` is a law and how many nodes it
-refuses.
+`a record that cannot be read or written`, `taint NAME` or `other taints`. Any other count of
+`NoMatchingNodes` is a law and how many nodes it refuses.
 """
 
 from __future__ import annotations

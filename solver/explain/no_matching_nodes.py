@@ -97,15 +97,13 @@ class Survey:
 
     def _refusal(self, index: int, node: Node) -> Refusal:
         gang, role, fabric = self.gang, self.role, self.fabric
-        laws = []
-        if node.cordoned:
-            laws.append(CORDONED)
-        if not node.ready:
-            laws.append(NOT_READY)
-        if node.held_back:
-            laws.append(HELD_BACK)
-        if node.sealed:
-            laws.append(SEALED)
+        shut = {
+            CORDONED: node.cordoned,
+            NOT_READY: not node.ready,
+            HELD_BACK: bool(node.held_back),
+            SEALED: node.sealed,
+        }
+        laws = [law for law, is_so in shut.items() if is_so]
         constraint = role.constraint
         if node.labels.get(GPU_SOURCE_LABEL) in (OF_INVENTORY, OF_DEVICE_MAPS):
             constraint = matching_advice.of_any_source(constraint)

@@ -167,8 +167,9 @@ async def test_one_403_to_a_read_ends_no_term(bench: Bench) -> None:
 async def test_a_pod_that_may_not_be_read_for_a_while_holds_its_own_gang_alone(
     bench: Bench, has_arrived: bool
 ) -> None:
-    """The answer to one binding is lost, and the pod may not be read for 60 s: another gang starts
-    meanwhile, under the same leader; a binding that arrived is seen by the watch at once.
+    """One binding has no answer, and its pod may not be read for 60 s: the same leader goes on.
+
+    Another gang starts meanwhile. A binding that arrived is seen by the watch at once.
     """
     lost: list[ApiRequest] = []
     until = bench.clock.monotonic() + 70
