@@ -61,6 +61,14 @@ class Fabric:
         return bool(self.unlabelled) and len(self.unlabelled) == len(self.nodes)
 
     @cached_property
+    def switches(self) -> tuple[Leaf, ...]:
+        """The leaves but for those of nodes that stand apart, each of which is in one of its own."""
+        apart = frozenset() if self.flat else self.unlabelled
+        return tuple(
+            leaf for leaf in self.leaves if not apart.issuperset(n.name for n in leaf.nodes)
+        )
+
+    @cached_property
     def states_bandwidth(self) -> bool:
         """Whether any node states its network bandwidth; where none does, none can be compared."""
         return any(node.bandwidth is not None for leaf in self.leaves for node in leaf.nodes)

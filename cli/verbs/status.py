@@ -174,8 +174,8 @@ def document_of(live: Live, leader: Document) -> Document:
         "nodes": {
             "total": len(nodes),
             "schedulable": sum(node.schedulable for node in nodes),
-            "leaves": len(snapshot.fabric.leaves),
-            "spines": len(snapshot.fabric.spines),
+            "leaves": len(snapshot.fabric.switches),
+            "spines": len({leaf.spine for leaf in snapshot.fabric.switches}),
             "unlabelled": len(snapshot.fabric.unlabelled),
             "refused": len(refused),
             "withoutGpus": sum(name not in known for name in every),

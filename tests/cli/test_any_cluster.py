@@ -44,6 +44,14 @@ def test_a_cluster_whose_nodes_are_refused_is_told_all_the_same(run: Run, tmp_pa
     assert run("plan", "-f", path).exit_code == 3
 
 
+def test_status_counts_no_leaf_for_a_node_that_stands_apart() -> None:
+    """Two nodes share a leaf, three name none; where no node names one, all stand in one."""
+    some = (node("n1"), node("n2"), *(node(f"p{i}", None) for i in range(3)))
+    assert any("5, 5 schedulable; 1 leaf, 1 spine" in line for line in status_lines(*some))
+    none = (node("n1", None), node("n2", None))
+    assert any("2, 2 schedulable; 1 leaf, 1 spine" in line for line in status_lines(*none))
+
+
 @pytest.mark.parametrize(
     ("bodies", "line"),
     [
