@@ -62,7 +62,7 @@ class Fabric:
 
     @cached_property
     def switches(self) -> tuple[Leaf, ...]:
-        """The leaves but for those of nodes that stand apart, each of which is in one of its own."""
+        """The leaves but for those of nodes that stand apart, each in one of its own."""
         apart = frozenset() if self.flat else self.unlabelled
         return tuple(
             leaf for leaf in self.leaves if not apart.issuperset(n.name for n in leaf.nodes)
