@@ -160,7 +160,8 @@ class Scheduler:
     def unrepaired(self) -> int:
         """How many gangs lack members and have no repair; none by who does not lead."""
         parts = self._term.parts if self._term is not None else None
-        return 0 if parts is None or parts.relocation is None else len(parts.relocation.repair.lost)
+        relocation = parts.relocation if parts is not None else None
+        return 0 if relocation is None else relocation.repair.unrepaired
 
     @property
     def ledger(self) -> LedgerUse:

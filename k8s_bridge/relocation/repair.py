@@ -92,6 +92,8 @@ class RepairPlanner:
     trials: BindingTrials | None = None
     lost: dict[GangKey, Reason] = field(default_factory=dict)
     _room: RecordRoom = field(init=False)
+    _drained: frozenset[GangKey] = frozenset()
+    """Those of them that have all of their members, of which some are to leave their nodes."""
     _tried: dict[GangKey, float] = field(default_factory=dict)
     _stays: dict[GangKey, float] = field(default_factory=dict)
     """Until when a gang is not moved for others, on the monotonic clock."""
@@ -102,6 +104,11 @@ class RepairPlanner:
 
     def __post_init__(self) -> None:
         self._room = RecordRoom(self.store)
+
+    @property
+    def unrepaired(self) -> int:
+        """How many gangs lack members and have no repair."""
+        return len(self.lost.keys() - self._drained)
 
     def none_is_hit(self) -> None:
         """No gang lacks a member for a node that is lost or emptied, or waits beside its others."""
@@ -144,6 +151,11 @@ class RepairPlanner:
             for one in self.cache.standing(leaving)
             if one.gang.key not in self.store and one.gang.key not in busy
         ]
+        self._drained = frozenset(
+            one.gang.key
+            for one in standing
+            if one.hit and one.gang.key not in view.gangs and not self._loses(one, view.dead)
+        )
         limits = eviction_limits(view, standing, self.evictions, unanswered=True)
         by_pod = LimitsByPod(limits)
         hit = [

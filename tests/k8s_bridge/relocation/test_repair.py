@@ -20,6 +20,7 @@ from fourleaf.k8s_bridge.cluster.kinds import (
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS
+from fourleaf.k8s_bridge.relocation.repair import DRAIN
 from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP
 from tests.k8s_bridge.relocation.bench import TEAM, Bench, leaf_of
 
@@ -216,6 +217,22 @@ async def test_gangs_without_a_repair_are_counted_until_they_need_none() -> None
     bench.restore(lost)
     await bench.clock.advance(60)
     assert scheduler.unrepaired == 0
+    await bench.stop()
+
+
+async def test_a_gang_that_waits_to_leave_a_drained_node_is_not_counted() -> None:
+    """It is whole and there is no other leaf: it is told so. Once the node is dead it counts."""
+    bench = Bench(1, 1)
+    scheduler = await bench.start()
+    await bench.submit("g", 4)
+    drained = {"metadata": {"annotations": {DRAIN: "true"}}}
+    await bench.cluster.patch(NODES, Target("", "n-0-0-0"), drained)
+    await bench.clock.advance(40)
+    assert len(await bench.events("NotRepaired")) == 1
+    assert scheduler.unrepaired == 0
+    bench.lose("n-0-0-0")
+    await bench.clock.advance(40)
+    assert scheduler.unrepaired == 1
     await bench.stop()
 
 
