@@ -56,7 +56,8 @@ class DryRun:
     """Asks the API whether it would bind, before anything is decided, where that is `needed`.
 
     With `auto` it is needed where admission covers bindings, which is looked up once in
-    `ADMISSION_SECONDS`, and once a commit has been rolled back.
+    `ADMISSION_SECONDS` and counts as so where that cannot be found out, and once a commit has been
+    rolled back.
     """
 
     def __init__(
@@ -68,7 +69,13 @@ class DryRun:
         self._known_until = 0.0
         self._looking: asyncio.Task[None] | None = None
         self._looking_since = 0.0
-        self.needed = needed
+        self._is_covered = False
+        self._always = needed
+
+    @property
+    def needed(self) -> bool:
+        """Whether the API is asked before any commit, as it is known now."""
+        return self._always or self._is_covered
 
     def is_due(self, ask: bool = False) -> bool:
         """Whether `refusal` would ask the API anything."""
@@ -83,7 +90,7 @@ class DryRun:
         With `ask` it is asked unless dry runs are turned off. Raises `Unanswered`; `unsaid` hears
         long before that why there is no answer.
         """
-        if self._auto and not self.needed and self._clock.monotonic() >= self._known_until:
+        if self._auto and not self._always and self._clock.monotonic() >= self._known_until:
             await self._know()
         if not self.needed and not (ask and self._auto):
             return ""
@@ -110,12 +117,12 @@ class DryRun:
             self._looking.result()
 
     async def _look(self) -> None:
-        self.needed = await admission_covers_bindings(self._cluster) or self.needed
+        self._is_covered = await admission_covers_bindings(self._cluster)
         self._known_until = self._clock.monotonic() + ADMISSION_SECONDS
 
     def rolled_back(self) -> None:
         """A commit was rolled back: what refused its members may refuse others."""
-        self.needed = self.needed or self._auto
+        self._always = self._always or self._auto
 
     async def _try_out(self, member: Member, unsaid: Unsaid) -> str:
         backoff = Backoff(self._clock)

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import islice
 from typing import Protocol
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
@@ -16,12 +17,19 @@ from fourleaf.k8s_bridge.relocation.pod_makers import lacking
 from fourleaf.k8s_bridge.relocation.records import Relocation, Seat
 from fourleaf.model.extensions import NO_EXTENSIONS, ExtensionError, Extensions, load
 from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.node_constraint import NodeConstraint
 from fourleaf.model.readers.live import LiveReading
 from fourleaf.model.readers.pods.pods import rank_of
-from fourleaf.model.resources import Resources, given_back, minus, total
+from fourleaf.model.resources import Resources, counted, given_back, minus, total
 from fourleaf.model.validator.facts import facts_of
 from fourleaf.model.validator.member_tally import Placed, stand
 from fourleaf.model.validator.seats import seat_breaches
+
+MOST_KINDS = 64
+"""Kinds of pods of one owner, by what they ask for, of which a place may find who has come."""
+
+_ByKind = dict[tuple[Resources, NodeConstraint], deque[Gang]]
+"""Gangs of one pod, by what it asks for and which nodes it may use."""
 
 
 class DeadNodes(Protocol):
@@ -74,16 +82,31 @@ class ClusterView:
         """
         found = {one.gang: self.gangs[one.gang] for one in self.open if one.gang in self.gangs}
         # Once for all: a rack may have lost a thousand pods, and ten thousand may wait.
-        made: dict[str, deque[Gang]] = {
-            one.owner: deque() for one in self.open if one.owner and one.gang not in found
+        made: dict[str, _ByKind] = {
+            one.owner: {} for one in self.open if one.owner and one.gang not in found
         }
         for gang in self.gangs.values() if made else ():
             if gang.key not in found and (those := made.get(self._owner_of(gang))) is not None:
-                those.append(gang)
+                (role,) = gang.roles
+                those.setdefault((counted(role.request), role.constraint), deque()).append(gang)
         for one in self.open:
-            if one.gang not in found and made.get(one.owner):
-                found[one.gang] = made[one.owner].popleft()
+            come = None if one.gang in found else self._come_for(one, made.get(one.owner, {}))
+            if come is not None:
+                found[one.gang] = come
         return found
+
+    def _come_for(self, one: Relocation, made: _ByKind) -> Gang | None:
+        """The next gang of one pod of the same owner that asks for what a seat is and may use it.
+
+        A sibling that asks for other things, or may go elsewhere alone, has not come for it.
+        """
+        for (request, wants), gangs in islice(made.items(), MOST_KINDS):
+            if gangs and any(
+                counted(seat.request) == request and self._is_for(wants, seat.node)
+                for seat in one.seats
+            ):
+                return gangs.popleft()
+        return None
 
     def lacking(self, one: Relocation) -> int | None:
         """How many pods the makers of its members are to make still; None where one is unknown."""
@@ -170,8 +193,11 @@ class ClusterView:
 
     def suits(self, gang: Gang, pod: str, name: str) -> bool:
         """Whether a waiting member of `gang` may use a node, for its labels, taints and pods."""
-        node = self.reading.snapshot.fabric.nodes.get(name)
         wants = next(role.constraint for role in gang.roles if pod in role.pods)
+        return self._is_for(wants, name)
+
+    def _is_for(self, wants: NodeConstraint, name: str) -> bool:
+        node = self.reading.snapshot.fabric.nodes.get(name)
         return node is not None and wants.selects(node) and wants.tolerates(node)
 
     def breach(self, gang: Gang, pods: Sequence[tuple[str, str]]) -> str:

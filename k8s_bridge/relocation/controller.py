@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
@@ -86,6 +86,7 @@ class RelocationController:
     defragmentation: DefragmentationPlanner = field(init=False)
     _last: Plan | None = None
     _seated: dict[GangKey, GangKey] = field(default_factory=dict)
+    """Gang of the plan that is bound to kept places, or about to be -> gang of the relocation."""
     _offered: frozenset[GangKey] = frozenset()
     """The gangs that this cycle may place in kept room, and nowhere else."""
     _crowded: bool = False
@@ -246,7 +247,8 @@ class RelocationController:
             return None
         view = self._view()
         self.overstays.look(view)
-        more = backfill(snapshot, plan, view, self.overstays.is_barred)
+        seated = frozenset(self._seated.values())
+        more = backfill(snapshot, plan, view, self.overstays.is_barred, seated)
         self._offered = frozenset(gang.key for gang in more.gangs) if more else frozenset()
         return more
 
@@ -256,13 +258,20 @@ class RelocationController:
 
     def kept(self) -> Kept:
         """Those places, by the gang that they are kept for."""
-        return kept(self._view()) if len(self.store) else {}
+        seated = {gang: comer for comer, gang in self._seated.items()}
+        return kept(self._view(), seated) if len(self.store) else {}
 
-    def placements(self) -> list[Placement]:
-        """Members that a cycle is to bind to the places kept for them."""
+    def placements(self, seating: Container[GangKey]) -> list[Placement]:
+        """Members that a cycle is to bind to the places kept for them.
+
+        Those of the gangs `seating` are being bound: another that its owner has made since, or in
+        place of one that has gone, is not bound there as well.
+        """
         self._is_planning = True
-        found = placements(self._view()) if len(self.store) else {}
-        self._seated = {placement.gang: gang for gang, placement in found.items()}
+        beside = {comer: gang for comer, gang in self._seated.items() if comer in seating}
+        there = placements(self._view()) if len(self.store) else {}
+        found = {gang: one for gang, one in there.items() if gang not in beside.values()}
+        self._seated = {one.gang: gang for gang, one in found.items()} | beside
         return list(found.values())
 
     def keeps_for(self, gang: GangKey) -> bool:

@@ -361,6 +361,8 @@ class Executor:
         self._asked = {uid: one for uid, one in self._asked.items() if uid in known}
         self._told &= known
         there = {(one.gang, one.opened) for one in view.open}
+        # One whose record was long in being written is let go, and stands again once it is.
+        there |= {key for key in self._doomed if key[0] in self._ending}
         self._doomed = {key: why for key, why in self._doomed.items() if key in there}
         self._looked = {gang: at for gang, at in self._looked.items() if gang in self.store}
 

@@ -126,7 +126,11 @@ def _is_unready(one: Relocation, view: ClusterView) -> bool:
     """Whether the gang of a reservation could not start if all of its seats were free now."""
     gang = view.comers.get(one.gang)
     if gang is None:
-        return not any((seen := view.seen(seat.pod.uid)) and seen.node for seat in one.seats)
+        # Those that are on their way, to other nodes maybe, run in the reading alone.
+        return not any(
+            seat.pod.uid in view.requests or ((seen := view.seen(seat.pod.uid)) and seen.node)
+            for seat in one.seats
+        )
     # Gangs that each decide where the others may go take turns, and that is over soon.
     if gang.hold is not None and gang.hold.kind != ReasonKind.WAITS_FOR_GANG:
         return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
@@ -41,15 +41,20 @@ def is_kept(pod: RunningPod) -> bool:
     return pod.name.endswith(_KEPT)
 
 
-def kept(view: ClusterView) -> dict[GangKey, list[tuple[str, Resources]]]:
+def kept(
+    view: ClusterView, seated: Mapping[GangKey, GangKey]
+) -> dict[GangKey, list[tuple[str, Resources]]]:
     """The seats that are not taken yet, by gang: node and request.
 
-    Without those of reservations: gangs that end in time may use them meanwhile.
+    `seated`: gang of a relocation -> who is being bound to its seats. Without those of other
+    reservations: gangs that end in time may use them meanwhile.
     """
     return {
-        _comer(one, view): [(s.node, s.request) for s in one.seats if not view.is_taken(s)]
+        seated.get(one.gang) or _comer(one, view): [
+            (seat.node, seat.request) for seat in one.seats if not view.is_taken(seat)
+        ]
         for one in view.open
-        if one.purpose is not Purpose.RESERVATION
+        if one.purpose is not Purpose.RESERVATION or one.gang in seated
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -111,8 +111,8 @@ class Reservations(Protocol):
     def kept(self) -> Kept:
         """Those places, by the gang that they are kept for."""
 
-    def placements(self) -> list[Placement]:
-        """Members to bind to the places kept for them."""
+    def placements(self, seating: Container[GangKey], /) -> list[Placement]:
+        """Members to bind to the places kept for them, but for those of the gangs `seating`."""
 
     def keeps_for(self, gang: GangKey) -> bool:
         """Whether places are kept for this gang of the plan."""
@@ -244,7 +244,7 @@ class Cycle:
 
     def _to_seat(self, kept: Reservations) -> list[Placement]:
         """Members to bind to places kept for them, without those that are being committed."""
-        found = unreadable.readable(kept.placements(), self.ledger)
+        found = unreadable.readable(kept.placements(self._seating), self.ledger)
         return [
             placement
             for placement in found

@@ -130,7 +130,7 @@ async def test_who_refuses_in_the_dry_run_is_heard_before_anything_is_written(
     leader = Leader(world, "a")
     leader.cluster.interceptors.append(refuses)
     await leader.take_over()
-    leader.committer.trials.dry_run.needed = True
+    leader.committer.trials.dry_run._always = True
     wide, narrow = await world.gang("wide", on(0, 1)), await world.gang("narrow", on(2))
     refuses.writes = 0
     outcome = await leader.commit(wide, narrow)
