@@ -80,8 +80,15 @@ class Toleration:
         return bool(self.key) and self.value == taint.value
 
 
+class _HashedOnce:
+    """Room for a hash: it is of text, which other processes hash otherwise, so never a field."""
+
+    __slots__ = ("_hash",)
+    _hash: int
+
+
 @dataclass(frozen=True, slots=True)
-class NodeConstraint:
+class NodeConstraint(_HashedOnce):
     """Everything about a pod that decides which nodes it may use, apart from room.
 
     `selector` is the pod's nodeSelector (all must match). `affinity` is its required
@@ -93,6 +100,21 @@ class NodeConstraint:
     affinity: tuple[tuple[Requirement, ...], ...] = ()
     tolerations: tuple[Toleration, ...] = ()
     features: frozenset[str] = frozenset()
+
+    def __hash__(self) -> int:
+        # What is looked up by what pods ask for is so for each of them in every cycle.
+        try:
+            return self._hash
+        except AttributeError:
+            found = hash((self.selector, self.affinity, self.tolerations, self.features))
+            object.__setattr__(self, "_hash", found)
+            return found
+
+    @property
+    def conditions(self) -> int:
+        """How many conditions and tolerations there are, which each node is held against."""
+        terms = sum(max(1, len(term)) for term in self.affinity)
+        return len(self.selector) + terms + len(self.tolerations)
 
     def selects(self, node: Node) -> bool:
         """Whether nodeSelector, required affinity and needed features accept `node`."""

@@ -24,6 +24,7 @@ from tests.mutants.preferences import PREFERENCES
 from tests.mutants.proofs import PROOFS
 from tests.mutants.refused_evictions import REFUSED_EVICTIONS
 from tests.mutants.refused_relocations import REFUSED_RELOCATIONS
+from tests.mutants.seating import SEATING
 from tests.mutants.served import SERVED
 from tests.mutants.silence import SILENCE
 from tests.mutants.stale import STALE
@@ -341,6 +342,7 @@ MUTANTS = (
     *PREFERENCES,
     *PROOFS,
     *REFUSED_EVICTIONS,
+    *SEATING,
     *SERVED,
     *SILENCE,
     *HUNG_PAGES,

@@ -102,7 +102,7 @@ KEPT_PLACES = (
         "backfill beside gangs that are seated",
         "a gang takes a place for a while that the one it is kept for takes in the same cycle",
         "k8s_bridge/relocation/backfill.py",
-        "        reserved.pop(seated, None)\n",
+        "        reserved.pop(gang, None)\n",
         "        pass\n",
         "tests/k8s_bridge/relocation/test_backfill.py"
         "::test_a_reservation_that_is_being_taken_lends_nothing[True]",

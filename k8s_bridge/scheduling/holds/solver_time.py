@@ -1,7 +1,8 @@
 """Solver time by namespace, so that no tenant burns it for the others.
 
 What a solve takes beyond `FREE_SECONDS` is charged to the namespaces of its gangs, by how many
-different things they ask for: a thousand equal pods cost a solver little more than one. A
+different things they ask for, and with how many conditions: a thousand equal pods cost a solver
+little more than one. A
 namespace that has used more than it may within the last minute waits until that has passed, where
 others have pods there; a cluster of one tenant has no one to protect.
 """
@@ -41,7 +42,8 @@ class SolveTime:
         kinds: dict[str, dict[Hashable, int]] = {}
         for gang in snapshot.gangs:
             if gang.hold is None:
-                kinds.setdefault(gang.key.namespace, {})[gang_kind(gang)] = len(gang.roles)
+                cost = sum(1 + role.constraint.conditions for role in gang.roles)
+                kinds.setdefault(gang.key.namespace, {})[gang_kind(gang)] = cost
         costs = {name: sum(found.values()) for name, found in kinds.items()}
         total = sum(costs.values())
         if total:

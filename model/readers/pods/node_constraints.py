@@ -25,6 +25,9 @@ from fourleaf.model.readers.pods.preferences import (
 
 _EFFECTS = ("", "NoSchedule", "PreferNoSchedule", "NoExecute")
 
+MOST_CONDITIONS = 100
+"""Conditions on the node and tolerations of one waiting pod: each is held against all nodes."""
+
 MOST_POD_TERMS = 32
 """Terms of one waiting pod about others: required affinity, anti-affinity and spread together."""
 
@@ -81,6 +84,9 @@ def read_wants(manifest: Manifest, spec: Body) -> NodeWants:
         tolerations=tuple(_tolerations(manifest, spec)),
         features=needed_features(spec),
     )
+    if constraint.conditions > MOST_CONDITIONS and not stands:
+        what = f"{manifest.prefix}spec, with more than {MOST_CONDITIONS} conditions on nodes and "
+        return NodeWants(NodeConstraint(), unsupported=unsupported or f"{what}tolerations,")
     spread = spread_constraints(manifest, spec, FORBIDS)
     if len(near) + len(apart) + len(spread) > MOST_POD_TERMS and not stands:
         # Each of them is compared with all pods that run.

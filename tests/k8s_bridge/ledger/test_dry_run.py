@@ -93,6 +93,32 @@ async def test_who_looks_is_followed() -> None:
     assert [auto.needed, never.needed] == [True, False]
 
 
+async def test_what_could_not_be_found_out_is_looked_up_again() -> None:
+    """The API has too much to do for one list: bindings are tried out for a minute, not for ever.
+
+    A policy that is gone has none tried out from a minute after it, either.
+    """
+    clock, refuses = VirtualClock(), [True]
+
+    class Busy:
+        async def before(self, request: ApiRequest) -> None:
+            """Refuse lists for now."""
+            if refuses[0] and request.verb == "list":
+                raise Throttled("too many requests", 1.0)
+
+        async def after(self, request: ApiRequest, answer: Any) -> None:
+            """Answers pass."""
+
+    cluster = MemoryCluster(clock=clock)
+    dry_run = DryRun(cluster.client("a", Busy()), clock, auto=True)
+    await dry_run.refusal(())
+    assert dry_run.needed
+    refuses[0] = False
+    await clock.advance(60)
+    await dry_run.refusal(())
+    assert not dry_run.needed
+
+
 async def test_a_list_of_webhooks_that_hangs_keeps_no_gang() -> None:
     """What was known a minute ago counts until the answer comes, which is asked for once."""
     clock, hangs, listed = VirtualClock(), asyncio.Event(), list[str]()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Throttled
-from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
@@ -129,6 +129,35 @@ async def test_a_gang_waits_for_a_page_before_others_make_way(bench: Bench) -> N
     await bench.clock.advance(5)
     assert await bench.leaves("top") == [1 - leaf]
     assert await evicted(bench) == 0
+
+
+async def test_a_page_that_is_written_all_the_time_does_not_hang(bench: Bench) -> None:
+    """Each write takes 2 s and the next one follows at once, for 20 s: its nodes stay open."""
+
+    class Slow:
+        is_on = False
+        count = 0
+
+        async def before(self, request: ApiRequest) -> None:
+            """Take a while."""
+            named = (request.kind, request.target.name) == (LEASES, page_name("leaf-0-0", 0))
+            if self.is_on and named and request.verb == "update":
+                self.count += 1
+                await bench.clock.sleep(2)
+
+        async def after(self, request: ApiRequest, answer: Any) -> None:
+            """Answers pass."""
+
+    slow = Slow()
+    scheduler = await bench.start(answers=slow)
+    slow.is_on = True
+    for number in range(40):
+        small = pod(f"small-{number}", 0, labels={"batch.kubernetes.io/job-name": f"s{number}"})
+        small["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "n-0-0-1"}
+        await submit(bench.cluster, TEAM, [small])
+        await bench.clock.advance(0.5)
+        assert not scheduler.cache.hung_nodes
+    assert slow.count >= 8
 
 
 async def test_who_waits_for_a_page_is_told_of_the_record(bench: Bench) -> None:

@@ -58,7 +58,8 @@ def test_each_gang_and_pod_is_looked_at_once() -> None:
         SimpleNamespace(namespace="ml", name=f"r-{i}", gang=GangKey("ml", f"r-{i}"), node="n-0")
         for i in range(LOST)
     )
-    snapshot = SimpleNamespace(gangs_by_key=gangs, running=running)
+    fabric = SimpleNamespace(nodes={f"n-{i}": small.node(f"n-{i}", "a") for i in range(LOST + 1)})
+    snapshot = SimpleNamespace(gangs_by_key=gangs, running=running, fabric=fabric)
     uids = {("ml", f"r-{i}"): f"r-{i}" for i in range(LOST)}
     made = {f"new-{i}": SimpleNamespace(controller=f"set-{i}") for i in range(LOST)}
     cache = SimpleNamespace(named=lambda _, pod: made.get(pod), seen=lambda _: None)

@@ -123,6 +123,42 @@ async def test_a_gang_that_is_being_seated_is_planned_nowhere_else(bench: Bench)
     assert await bench.places("big") == {}
 
 
+async def test_a_place_is_lent_to_none_while_its_gang_is_being_bound(bench: Bench) -> None:
+    """Places are free before their start is due, and the page hangs as their gang takes them.
+
+    Another scheduler takes one of them, so they do not fit any more: a gang that would end in time
+    is put on none of the others.
+    """
+    await bench.config("{backfill: {afterSeconds: 5}}")
+    hangs = Hangs("", "update")
+    scheduler = await bench.start(answers=hangs)
+    await bench.submit("a", 4, expected_duration="300s")
+    await bench.submit("b", 4, expected_duration="400s")
+    await bench.submit("big", 4)
+    await bench.clock.advance(20)
+    (body,) = (await bench.cluster.list(LEASES, "kube-system", RELOCATIONS)).items
+    one = read_relocation(body)
+    assert one.starts > bench.clock.wall()
+    nodes = sorted(seat.node for seat in one.seats)
+    leaf = leaf_of(nodes[0])
+    hangs.name, hangs.on = page_name(f"leaf-0-{leaf}", 0), True
+    await bench.end("a" if await bench.leaves("a") == [leaf] else "b")
+    while not hangs.count:
+        await bench.clock.advance(0.05)
+    labels = {"batch.kubernetes.io/job-name": "foreign"}
+    foreign = pod("foreign", 8, "default-scheduler", labels=labels)
+    foreign["spec"]["nodeName"] = nodes[0]
+    await submit(bench.cluster, TEAM, [foreign])
+    await bench.submit("short", 3, expected_duration="10s")
+    await bench.clock.advance(1)
+    assert undecided(scheduler) == ["big"]
+    hangs.on = False
+    hangs.go.set()
+    await bench.clock.advance(3)
+    taken = set((await bench.places("big")).values())
+    assert taken.isdisjoint((await bench.places("short")).values())
+
+
 class Denied:
     """Updates of one page are refused while it is `on`."""
 
@@ -185,6 +221,8 @@ async def test_a_gang_that_starts_elsewhere_has_its_nodes_for_itself(bench: Benc
     await bench.clock.advance(30)
     assert await bench.leaves("big") == [1 - reserved]
     assert [body["spec"].get("nodeName") for body in await bench.pods("new")] == [None]
+    # Nor is its own reservation given up as one whose gang has gone.
+    assert await bench.events("RelocationGivenUp") == []
 
 
 class SlowPage:

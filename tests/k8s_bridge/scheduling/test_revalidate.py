@@ -54,6 +54,20 @@ async def test_a_gang_starts_where_places_are_kept_for_it(seats: list[str], why:
     assert len(found.requests) == (not why)
 
 
+async def test_a_place_that_is_kept_for_another_by_now_is_taken() -> None:
+    """Planned for two nodes before a relocation kept one of them for another gang."""
+    cluster, cache = MemoryCluster(), ClusterCache(VirtualClock())
+    await add_nodes(cluster, nodes(1, 1, 4))
+    await submit(cluster, "ml", gang("g", 2))
+    for kind in (NODES, PODS):
+        cache.take_all(kind, await cluster.list(kind))
+    placement = Placement(KEY, (("g-0", "n-0-0-0"), ("g-1", "n-0-0-1")))
+    plan = Plan(PlanStatus.OPTIMAL, (placement,), ())
+    kept = {GangKey("ml", "other"): [("n-0-0-1", SEAT)]}
+    found = revalidate(plan, cache.reading().snapshot, cache, Ledger(), kept)
+    assert [one.why for one in found.late] == ["others have taken room on node n-0-0-1 meanwhile"]
+
+
 async def test_a_node_that_has_failed_meanwhile_takes_no_pod() -> None:
     """It is judged to be dead after the snapshot that was solved."""
     cluster, cache = MemoryCluster(), ClusterCache(VirtualClock())

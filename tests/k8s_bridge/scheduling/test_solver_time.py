@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fourleaf.k8s_bridge.scheduling.holds.hold_back import hold_back
 from fourleaf.k8s_bridge.scheduling.holds.solver_time import FREE_SECONDS, SolveTime
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey, Role
+from fourleaf.model.node_constraint import NodeConstraint, Toleration
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
 
@@ -40,6 +43,17 @@ def test_equal_gangs_cost_as_one() -> None:
     alike = [gang("alike", 2, name=f"g{i}") for i in range(100)]
     time.charge(0.0, snapshot(None, *alike, gang("two", 1, 1, 2)), 3.0 + FREE_SECONDS)
     assert time.spent(1.0) == {"alike": 1.0, "two": 2.0}
+
+
+def test_conditions_cost_beside_roles() -> None:
+    """One pod with 99 tolerations, and 100 that ask for nothing, each for other cores: halves."""
+    time = SolveTime()
+    plain = [gang("plain", 1, i + 1, name=f"g{i}") for i in range(100)]
+    (role,) = gang("odd", 1, 1).roles
+    wants = NodeConstraint(tolerations=tuple(Toleration(f"k{n}", "Exists") for n in range(99)))
+    odd = Gang(GangKey("odd", "g"), (replace(role, constraint=wants),))
+    time.charge(0.0, snapshot(None, odd, *plain), 2.0 + FREE_SECONDS)
+    assert time.spent(1.0) == {"odd": 1.0, "plain": 1.0}
 
 
 def test_a_short_solve_is_free() -> None:

@@ -250,3 +250,31 @@ def test_constraints_that_are_too_long_are_held() -> None:
     assert hold is not None
     assert hold.kind is ReasonKind.UNSUPPORTED
     assert "more than 64 KiB" in hold.detail
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"tolerations": [{"key": f"k{n}", "operator": "Exists"} for n in range(101)]},
+        {"nodeSelector": {f"k{n}": "x" for n in range(101)}},
+        {
+            "affinity": {
+                "nodeAffinity": {
+                    REQUIRED: {
+                        "nodeSelectorTerms": [
+                            {"matchExpressions": [{"key": f"k{n}", "operator": "Exists"}]}
+                            for n in range(101)
+                        ]
+                    }
+                }
+            }
+        },
+    ],
+    ids=["tolerations", "selector", "terms"],
+)
+def test_conditions_beyond_a_hundred_are_held(spec: dict[str, Any]) -> None:
+    """Each is held against every node in every cycle: 101 of them in 10 KiB are too many."""
+    hold = only(*NODES, pod(**spec)).hold
+    assert hold is not None
+    assert hold.kind is ReasonKind.UNSUPPORTED
+    assert "more than 100 conditions on nodes and tolerations" in hold.detail

@@ -1,0 +1,79 @@
+"""Safeguards of places that are being taken: who is bound to them, and who has come for them."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+REPLICAS = "tests/k8s_bridge/relocation/test_replicas.py"
+SEATS = "tests/k8s_bridge/scheduling/test_hanging_seats.py"
+CONTROLLER = "k8s_bridge/relocation/controller.py"
+
+SEATING = (
+    Mutant(
+        "places that one is being bound to",
+        "two replicas of one owner are bound to one node, whose devices both have",
+        CONTROLLER,
+        "found = {gang: one for gang, one in there.items() if gang not in beside.values()}",
+        "found = there",
+        f"{REPLICAS}::test_a_place_that_one_is_being_bound_to_is_no_sibling_s",
+    ),
+    Mutant(
+        "siblings that have not come",
+        "a healthy pod is evicted, and its place goes to another tenant",
+        "k8s_bridge/relocation/cluster_view.py",
+        "                counted(seat.request) == request and self._is_for(wants, seat.node)\n",
+        "                seat.node\n",
+        f"{REPLICAS}::test_a_sibling_that_cannot_have_a_place_has_not_come_for_it",
+    ),
+    Mutant(
+        "a reservation whose gang is on its way elsewhere",
+        "it is given up as its namespace's own fault, and none is kept for that for a while",
+        "k8s_bridge/relocation/next_action.py",
+        "            seat.pod.uid in view.requests or ((seen",
+        "            ((seen",
+        f"{SEATS}::test_a_gang_that_starts_elsewhere_has_its_nodes_for_itself",
+    ),
+    Mutant(
+        "kept places in revalidation",
+        "a gang is bound to a node that was kept for another while the solver ran",
+        "k8s_bridge/scheduling/revalidate.py",
+        "                    self._free[node] = minus(self._free[node], request)\n",
+        "                    pass\n",
+        "tests/k8s_bridge/scheduling/test_revalidate.py"
+        "::test_a_place_that_is_kept_for_another_by_now_is_taken",
+    ),
+    Mutant(
+        "pages that are written all the time",
+        "the nodes of a busy page are closed as if it hung",
+        "k8s_bridge/scheduling/holds/hung_pages.py",
+        "(version, since) if version == self._version(name) else (self._version(name), now)",
+        "(version, since)",
+        "tests/k8s_bridge/relocation/test_hung_pages.py"
+        "::test_a_page_that_is_written_all_the_time_does_not_hang",
+    ),
+    Mutant(
+        "admission that could not be found out",
+        "one throttled list doubles all requests of bindings for as long as the leader lives",
+        "k8s_bridge/ledger/dry_run.py",
+        "        self._is_covered = await admission_covers_bindings(self._cluster)\n",
+        "        self._always = self._always or await admission_covers_bindings(self._cluster)\n",
+        "tests/k8s_bridge/ledger/test_dry_run.py"
+        "::test_what_could_not_be_found_out_is_looked_up_again",
+    ),
+    Mutant(
+        "conditions on nodes",
+        "one pod with a thousand terms has every cycle reach its limit",
+        "model/readers/pods/node_constraints.py",
+        "    if constraint.conditions > MOST_CONDITIONS and not stands:\n",
+        "    if False:\n",
+        "tests/model/readers/gangs/test_many_alike.py::test_conditions_beyond_a_hundred_are_held",
+    ),
+    Mutant(
+        "what conditions cost",
+        "a tenant with a cheap solve pays for the conditions of another",
+        "k8s_bridge/scheduling/holds/solver_time.py",
+        "sum(1 + role.constraint.conditions for role in gang.roles)",
+        "len(gang.roles)",
+        "tests/k8s_bridge/scheduling/test_solver_time.py::test_conditions_cost_beside_roles",
+    ),
+)
