@@ -34,6 +34,15 @@ SEATING = (
         f"{SEATS}::test_a_gang_that_starts_elsewhere_has_its_nodes_for_itself",
     ),
     Mutant(
+        "ends of what is being written",
+        "a relocation that has ended evicts a pod once its record is there",
+        "k8s_bridge/relocation/executor.py",
+        "        there |= {key for key in self._doomed if key[0] in self._ending}\n",
+        "",
+        "tests/k8s_bridge/relocation/test_ended_unwritten.py"
+        "::test_nobody_goes_once_its_record_is_there_after_all[4]",
+    ),
+    Mutant(
         "kept places in revalidation",
         "a gang is bound to a node that was kept for another while the solver ran",
         "k8s_bridge/scheduling/revalidate.py",
