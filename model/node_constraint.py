@@ -80,15 +80,16 @@ class Toleration:
         return bool(self.key) and self.value == taint.value
 
 
-class _HashedOnce:
-    """Room for a hash: it is of text, which other processes hash otherwise, so never a field."""
+class _Remembers:
+    """Room for what was worked out once. A hash of text is another elsewhere: it is no field."""
 
-    __slots__ = ("_hash",)
+    __slots__ = ("_hash", "_tolerated")
     _hash: int
+    _tolerated: dict[tuple[Taint, ...], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class NodeConstraint(_HashedOnce):
+class NodeConstraint(_Remembers):
     """Everything about a pod that decides which nodes it may use, apart from room.
 
     `selector` is the pod's nodeSelector (all must match). `affinity` is its required
@@ -128,11 +129,22 @@ class NodeConstraint(_HashedOnce):
 
     def tolerates(self, node: Node) -> bool:
         """Whether every taint of `node` that forbids scheduling is tolerated."""
-        return all(
-            any(t.tolerates(taint) for t in self.tolerations)
-            for taint in node.taints
-            if taint.effect in ("NoSchedule", "NoExecute")
-        )
+        if not node.taints:
+            return True
+        # Thousands of nodes have the same few taints.
+        try:
+            known = self._tolerated
+        except AttributeError:
+            known = {}
+            object.__setattr__(self, "_tolerated", known)
+        found = known.get(node.taints)
+        if found is None:
+            found = known[node.taints] = all(
+                any(t.tolerates(taint) for t in self.tolerations)
+                for taint in node.taints
+                if taint.effect in ("NoSchedule", "NoExecute")
+            )
+        return found
 
     def avoids(self, node: Node) -> bool:
         """Whether `node` has a taint that only advises against it, and that is not tolerated."""

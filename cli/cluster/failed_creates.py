@@ -24,13 +24,15 @@ async def newest_failed_create(cluster: Cluster, namespace: str, uid: str) -> st
     """The same, asked of `cluster`."""
     from fourleaf.k8s_bridge.cluster.errors import ClusterError
     from fourleaf.k8s_bridge.cluster.kinds import EVENTS
+    from fourleaf.k8s_bridge.runtime.api_text import clipped
 
     try:
         found = await cluster.list(EVENTS, namespace, fields=f"reason={REASON}")
     except ClusterError:
         return ""
     about = [one for one in found.items if (one.get("regarding") or {}).get("uid") == uid]
-    return str(max(about, key=last_seen).get("note") or "") if about else ""
+    # Who may write events there may write them at any length.
+    return clipped(str(max(about, key=last_seen).get("note") or "")) if about else ""
 
 
 def last_seen(event: Body) -> str:

@@ -128,6 +128,8 @@ def taint_step(role: Role, gained: Held, missing: int) -> str:
 
 def untolerated(constraint: NodeConstraint, node: Node) -> tuple[Taint, ...]:
     """The taints of a node that keep the pod off it."""
+    if constraint.tolerates(node):
+        return ()
     return tuple(
         taint
         for taint in node.taints

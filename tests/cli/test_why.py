@@ -213,6 +213,9 @@ async def test_a_job_whose_pods_a_quota_forbids() -> None:
         await cluster.create(EVENTS, "ml", body)
     assert await newest_failed_create(cluster, "ml", "u") == OVER
     assert await newest_failed_create(cluster, "ml", "w") == ""
+    long = body | {"metadata": {"name": "long"}, "note": "x " * 500_000}
+    await cluster.create(EVENTS, "ml", long)
+    assert len(await newest_failed_create(cluster, "ml", "v")) <= 1024
     body = job("train")
     body["metadata"]["uid"] = "u"
     found = read([source(node(), body)], strict=False, expand=False)
