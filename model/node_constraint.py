@@ -80,12 +80,21 @@ class Toleration:
         return bool(self.key) and self.value == taint.value
 
 
+FEW_TERMS = 4
+"""Terms of affinity that are quicker to look at than to look up."""
+
+MOST_KEPT = 256
+"""Answers of one constraint that are kept, for nodes that differ in the labels it names."""
+
+
 class _Remembers:
     """Room for what was worked out once. A hash of text is another elsewhere: it is no field."""
 
-    __slots__ = ("_hash", "_tolerated")
+    __slots__ = ("_hash", "_labels", "_met", "_untolerated")
     _hash: int
-    _tolerated: dict[tuple[Taint, ...], bool]
+    _labels: tuple[str, ...]
+    _met: dict[tuple[str | None, ...], bool]
+    _untolerated: dict[tuple[Taint, ...], tuple[Taint, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,26 +132,54 @@ class NodeConstraint(_Remembers):
             return False
         if any(node.labels.get(key) != value for key, value in self.selector):
             return False
-        if not self.affinity:
-            return True
+        if len(self.affinity) > FEW_TERMS:
+            return self._meets_some(node)
+        return not self.affinity or self._meets(node)
+
+    def _meets(self, node: Node) -> bool:
         return any(term and all(r.holds(node) for r in term) for term in self.affinity)
+
+    def _meets_some(self, node: Node) -> bool:
+        """The same of many terms, looked at once for nodes that say the same of what they name."""
+        try:
+            known, labels = self._met, self._labels
+        except AttributeError:
+            every = [one for term in self.affinity for one in term]
+            labels = tuple(dict.fromkeys(one.key for one in every if not one.is_field))
+            # Of a node that is named by itself nothing can be kept for others.
+            labels = () if any(one.is_field for one in every) else labels
+            object.__setattr__(self, "_labels", labels)
+            known = {}
+            object.__setattr__(self, "_met", known)
+        if not labels:
+            return self._meets(node)
+        said = tuple(map(node.labels.get, labels))
+        found = known.get(said)
+        if found is None:
+            found = self._meets(node)
+            if len(known) < MOST_KEPT:
+                known[said] = found
+        return found
 
     def tolerates(self, node: Node) -> bool:
         """Whether every taint of `node` that forbids scheduling is tolerated."""
-        if not node.taints:
-            return True
+        return not node.taints or not self.untolerated(node)
+
+    def untolerated(self, node: Node) -> tuple[Taint, ...]:
+        """The taints of a node that keep the pod off it."""
         # Thousands of nodes have the same few taints.
         try:
-            known = self._tolerated
+            known = self._untolerated
         except AttributeError:
             known = {}
-            object.__setattr__(self, "_tolerated", known)
+            object.__setattr__(self, "_untolerated", known)
         found = known.get(node.taints)
         if found is None:
-            found = known[node.taints] = all(
-                any(t.tolerates(taint) for t in self.tolerations)
+            found = known[node.taints] = tuple(
+                taint
                 for taint in node.taints
                 if taint.effect in ("NoSchedule", "NoExecute")
+                and not any(toleration.tolerates(taint) for toleration in self.tolerations)
             )
         return found
 

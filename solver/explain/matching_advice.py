@@ -118,24 +118,12 @@ def _would_match(gained: Held) -> str:
 
 def taint_step(role: Role, gained: Held, missing: int) -> str:
     """The one taint whose toleration is enough, else all of them."""
-    standing = [(untolerated(role.constraint, own_taints(node)), holds) for node, holds in gained]
+    standing = [(role.constraint.untolerated(own_taints(node)), holds) for node, holds in gained]
     taints = list(dict.fromkeys(taint for one, _ in standing for taint in one))
     for taint in taints:
         if sum(holds for one, holds in standing if set(one) <= {taint}) >= missing:
             return f"tolerate taint {taint_name(taint)}"
     return f"tolerate taints {named(list(dict.fromkeys(taint_name(taint) for taint in taints)))}"
-
-
-def untolerated(constraint: NodeConstraint, node: Node) -> tuple[Taint, ...]:
-    """The taints of a node that keep the pod off it."""
-    if constraint.tolerates(node):
-        return ()
-    return tuple(
-        taint
-        for taint in node.taints
-        if taint.effect in ("NoSchedule", "NoExecute")
-        and not any(toleration.tolerates(taint) for toleration in constraint.tolerations)
-    )
 
 
 def taint_name(taint: Taint) -> str:
