@@ -26,6 +26,15 @@ SEATING = (
         f"{REPLICAS}::test_a_sibling_that_cannot_have_a_place_has_not_come_for_it",
     ),
     Mutant(
+        "places that are lent while they are taken",
+        "a gang that ends in time is put on nodes that another is being bound to",
+        "k8s_bridge/relocation/backfill.py",
+        "{*placements(view), *seated} if reserved",
+        "placements(view) if reserved",
+        "tests/k8s_bridge/relocation/test_backfill.py"
+        "::test_a_reservation_that_is_being_taken_lends_nothing[since an earlier one]",
+    ),
+    Mutant(
         "a reservation whose gang is on its way elsewhere",
         "it is given up as its namespace's own fault, and none is kept for that for a while",
         "k8s_bridge/relocation/next_action.py",

@@ -16,21 +16,24 @@ from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from tests import small
 
 
-@pytest.mark.parametrize("seated", [False, True])
+@pytest.mark.parametrize("seated", ["", "in this cycle", "since an earlier one"])
 def test_a_reservation_that_is_being_taken_lends_nothing(
-    seated: bool, monkeypatch: pytest.MonkeyPatch
+    seated: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The one node is kept from 100 s on: a gang of 50 s may use it, unless it is taken now."""
     long, short = small.gang("long", 1), small.gang("short", 1, duration=50.0)
     seat = Seat(Target("ml", "long-0-0", "u"), (0, 0, 0), "", "a0", long.roles[0].request)
     kept = Relocation(long.key, Purpose.RESERVATION, (seat,), (), starts=small.NOW + 100)
     view: Any = SimpleNamespace(open=(kept,), now=small.NOW, is_taken=lambda seat: False)
-    placed = {long.key: Placement(long.key, (("long-0-0", "a0"),))} if seated else {}
-    monkeypatch.setattr(module, "placements", lambda view: placed)
+    placed = {long.key: Placement(long.key, (("long-0-0", "a0"),))}
+    now = placed if seated == "in this cycle" else {}
+    monkeypatch.setattr(module, "placements", lambda view: now)
+    beside = [long.key] if seated == "since an earlier one" else []
     snapshot = charge(small.snapshot(small.fabric([[1]]), long, short), view)
     full = Waiting(short.key, Reason(ReasonKind.NO_FREE_CAPACITY))
-    more = module.backfill(snapshot, Plan(PlanStatus.OPTIMAL, (), (full,)), view, str.isupper)
-    assert (more is None) is seated
+    plan = Plan(PlanStatus.OPTIMAL, (), (full,))
+    more = module.backfill(snapshot, plan, view, str.isupper, beside)
+    assert (more is None) is bool(seated)
     assert more is None or (more.gangs, more.running) == ((short,), ())
 
 
