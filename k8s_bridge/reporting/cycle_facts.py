@@ -9,7 +9,7 @@ from operator import attrgetter
 
 from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Body
-from fourleaf.k8s_bridge.reporting.other_namespaces import without_others
+from fourleaf.k8s_bridge.reporting.other_namespaces import as_named, without_others
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import Regarding, StatusPatch
 from fourleaf.model.config.spec import Messages
 from fourleaf.model.gang import GangKey
@@ -20,6 +20,9 @@ from fourleaf.model.snapshot import Snapshot
 
 Members = Mapping[tuple[str, str], Body | None]
 """Pods of a gang by namespace and name, None where one does not exist."""
+
+Patches = Mapping[tuple[str, str], StatusPatch]
+"""What is to be written to pods, by namespace and name."""
 
 Objects = Mapping[Kind, Mapping[tuple[str, str], Body]]
 """Kind -> (namespace, name) -> object, as watched; never changed."""
@@ -52,6 +55,14 @@ class CycleFacts:
         running = map(attrgetter("namespace"), self.snapshot.running)
         return self.snapshot.waiting_namespaces.union(running)
 
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """The gangs that wait or run, and the pods that run alone, as texts name them."""
+        running = self.snapshot.running
+        gangs = {*self.snapshot.gangs_by_key, *(pod.gang for pod in running)}
+        alone = (pod for pod in running if pod.gang is None)
+        return frozenset(as_named(str(one)) for one in (*gangs, *alone))
+
     @property
     def pods(self) -> Mapping[tuple[str, str], Body]:
         """The pods, by namespace and name."""
@@ -62,7 +73,8 @@ class CycleFacts:
 class ReportedReason:
     """Why a gang waits, as last reported: since when this text, and when the last event.
 
-    `words` are the text's but for its numbers, `event_words` those of the last event.
+    `words` are the text's but for its numbers, `event_words` those of the last event, `gist` is
+    what readers would act on. At `hastened_at` it was last renewed because one it named had ended.
     `answer` is the plan's, `newest` what it says; `text` may be older. What it says may depend on
     whether the namespaces `named` have gangs or pods. `patches` are what was to be
     written for that to the members, which were `seen` then, by namespace and name.
@@ -74,11 +86,13 @@ class ReportedReason:
     event_at: float
     words: str = ""
     event_words: str = ""
+    gist: str = ""
+    hastened_at: float = float("-inf")
     newest: str = ""
     named: frozenset[str] = frozenset()
     answer: Waiting | None = None
     seen: Members = field(default_factory=dict)
-    patches: tuple[StatusPatch, ...] = ()
+    patches: Patches = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,7 @@ def clipped(text: str, most: int = TEXT_LIMIT_BYTES) -> str:
     return f"{words} {_CUT}" if space else start + _CUT
 
 
+@lru_cache(maxsize=1024)
 def but_for_numbers(text: str) -> str:
     """The words of `text`: those of two texts are equal where only numbers differ."""
     return _NUMBER.sub("#", text)

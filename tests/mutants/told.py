@@ -7,6 +7,7 @@ from tests.mutants.mutant import Mutant
 EXPLAIN = "tests/solver/explain"
 VOLUMES_TOLD = "tests/k8s_bridge/scheduling/test_volumes_told.py"
 WAITS = "tests/k8s_bridge/reporting/test_pod_scheduled.py"
+CHURN = "tests/k8s_bridge/reporting/test_churn.py"
 THROTTLED = "tests/k8s_bridge/scheduling/test_throttled_bindings.py"
 
 TOLD = (
@@ -94,13 +95,53 @@ TOLD = (
         "::test_a_namespace_that_ends_has_one_line_for_all_its_pods",
     ),
     Mutant(
-        "told: other words at once",
+        "told: who has ended is named no more",
         "a gang is told to wait for a gang that has ended",
         "k8s_bridge/reporting/conditions/retelling.py",
-        "holds_back = kind is not ReasonKind.MEMBERS_MISSING and words == earlier.words",
-        "holds_back = kind is not ReasonKind.MEMBERS_MISSING",
+        "    return bool(gone) and not gone <= named()\n",
+        "    return False\n",
         f"{WAITS}::test_another_gang_to_wait_for_is_told_at_once"
         "_and_its_event_a_minute_after_the_first",
+    ),
+    Mutant(
+        "told: who has ended, once a minute",
+        "a tenant whose pods come and go has the conditions of all that wait written each time",
+        "k8s_bridge/reporting/conditions/retelling.py",
+        "if now - said.hastened_at < RETELL_SECONDS or newest == said.text:",
+        "if newest == said.text:",
+        f"{CHURN}::test_who_was_named_and_has_ended_is_named_no_more[one answer]",
+    ),
+    Mutant(
+        "told: another nearest leaf in a minute",
+        "one pod that comes and goes has the conditions of a whole queue written each time",
+        "k8s_bridge/reporting/conditions/retelling.py",
+        "newest.gist != earlier.gist",
+        "words != earlier.words",
+        f"{CHURN}::test_a_pod_comes_and_goes_beside_a_queue",
+    ),
+    Mutant(
+        "told: another step at once",
+        "for a minute a team waits for what it could end itself",
+        "k8s_bridge/reporting/conditions/retelling.py",
+        "newest.gist != earlier.gist",
+        "False",
+        f"{CHURN}::test_another_step_is_told_at_once",
+    ),
+    Mutant(
+        "told: how many of a wide gang exist, in a minute",
+        "one pod that comes and goes has the conditions of thousands written for ever",
+        "k8s_bridge/reporting/conditions/pod_scheduled.py",
+        "is_prompt = awaits and len(seen) <= PROMPT_PODS",
+        "is_prompt = awaits",
+        f"{CHURN}::test_one_member_of_many_comes_and_goes",
+    ),
+    Mutant(
+        "told: only to pods that changed",
+        "each condition written has those of thousands worked out anew, and all else waits",
+        "k8s_bridge/reporting/conditions/member_patches.py",
+        "if at not in before or before[at] is not pod]",
+        "]",
+        f"{CHURN}::test_only_pods_that_changed_are_worked_out_anew",
     ),
     Mutant(
         "told: an event of other words is another event",

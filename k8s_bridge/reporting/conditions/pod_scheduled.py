@@ -6,14 +6,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from operator import is_
-from typing import Any
 
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.reporting.conditions.gist import gist_of
+from fourleaf.k8s_bridge.reporting.conditions.member_patches import (
+    MemberPatches,
+    is_free,
+    member_patches,
+    patches_of,
+)
 from fourleaf.k8s_bridge.reporting.conditions.retelling import (
+    PROMPT_PODS,
     QUIET_SECONDS,
+    Newest,
     due_at,
     first_said,
+    is_overtaken,
     steady,
 )
 from fourleaf.k8s_bridge.reporting.cycle_facts import (
@@ -25,21 +34,12 @@ from fourleaf.k8s_bridge.reporting.cycle_facts import (
 )
 from fourleaf.k8s_bridge.reporting.events.waiting_gangs import Makers, waits_event
 from fourleaf.k8s_bridge.reporting.other_namespaces import named_in
-from fourleaf.k8s_bridge.reporting.recorder.queue_items import (
-    Outgoing,
-    Regarding,
-    StatusPatch,
-    target_of,
-)
-from fourleaf.k8s_bridge.runtime.api_text import reason_text, second
+from fourleaf.k8s_bridge.reporting.recorder.queue_items import Outgoing, Regarding
+from fourleaf.k8s_bridge.runtime.api_text import reason_text
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Waiting
 from fourleaf.model.readers.objects.timestamps import seconds_of
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
-
-SCHEDULED = "PodScheduled"
-UNSCHEDULABLE = "Unschedulable"
-"""The reason that kubectl and the autoscalers look for."""
 
 LONG_QUEUE = 1000
 """Of so many gangs, all are looked at each time."""
@@ -65,7 +65,7 @@ def what_waits(before: Reported, facts: CycleFacts) -> tuple[list[Outgoing], Rep
         del answers[number]
     outgoing: list[Outgoing] = []
     if looks:
-        outgoing += [patch for one in answers.values() for patch in one.patches]
+        outgoing += [patch for one in answers.values() for patch in one.patches.values()]
     gangs = dict(before.gangs)
     gone = (before.answers[number].answer for number in before.answers.keys() - answers.keys())
     for gang in (*(one.gang for one in gone if one is not None), *before.untold):
@@ -79,16 +79,18 @@ def what_waits(before: Reported, facts: CycleFacts) -> tuple[list[Outgoing], Rep
     for entry in new[:MOST_AT_ONCE]:
         said = teller.tell(entry)
         if said is not None:
-            answers[id(entry)] = gangs[entry.gang] = said
-    untold = tuple(entry.gang for entry in new[MOST_AT_ONCE:])
-    gangs |= {gang: before.gangs[gang] for gang in untold if gang in before.gangs}
+            gangs[entry.gang] = said
+            if entry.gang not in teller.rest:
+                answers[id(entry)] = said
+    late = tuple(entry.gang for entry in new[MOST_AT_ONCE:])
+    gangs |= {gang: before.gangs[gang] for gang in late if gang in before.gangs}
     looked_at = facts.now if looks else before.looked_at
     return outgoing, replace(
         before,
         gangs=gangs,
         answers=answers,
         looked_at=looked_at,
-        untold=untold,
+        untold=(*late, *teller.rest),
         news={**before.news, **teller.news},
     )
 
@@ -96,7 +98,7 @@ def what_waits(before: Reported, facts: CycleFacts) -> tuple[list[Outgoing], Rep
 class _Teller:
     """Says why gangs wait, one after the other; what is to be written goes to `outgoing`.
 
-    Of `news` the other pods are to be told later.
+    Of `news` the other pods are to be told later, and those of the gangs `rest` that are left.
     """
 
     def __init__(
@@ -110,7 +112,8 @@ class _Teller:
         self._outgoing = outgoing
         self._makers = Makers(facts.objects)
         self.news: dict[GangKey, MemberNews] = {}
-        self._texts: dict[tuple[int, str], tuple[str, frozenset[str]]] = {}
+        self.rest: list[GangKey] = []
+        self._texts: dict[tuple[int, str], tuple[str, str, frozenset[str]]] = {}
 
     def tell(self, entry: Waiting) -> ReportedReason | None:
         """Say it, None where no such gang waits any more."""
@@ -119,34 +122,48 @@ class _Teller:
         if gang is None:
             return None
         earlier = self._before.get(gang.key)
-        text, named = self._text(entry.reason, gang.key.namespace)
-        seen = {at: facts.pods.get(at) for at in _members(gang)}
+        text, gist, named = self._text(entry.reason, gang.key.namespace)
+        pods = facts.pods
+        seen = {at: pods.get(at) for at in _members(gang)}
         kind = entry.reason.kind
         awaits = kind is ReasonKind.MEMBERS_MISSING
-        quiet_until = _quiet_until(seen, facts.now) if awaits else -inf
-        now = steady(earlier, kind, text, facts.now, quiet_until)
-        pods = tuple(_free_pods(seen.values()))
-        if earlier is not None and _is_told(now, earlier) and _are_same(seen, earlier.seen):
-            patches = earlier.patches
-        else:
-            patches = _patches(pods, now.text, facts.now)
+        is_first = earlier is None or earlier.kind is not kind or not earlier.event_words
+        quiet_until = _quiet_until(seen, facts.now) if awaits and is_first else -inf
+        is_prompt = awaits and len(seen) <= PROMPT_PODS
+        newest = Newest(kind, text, gist, lambda: facts.named, is_prompt)
+        now = steady(earlier, newest, facts.now, quiet_until)
+        known = None
+        if earlier is not None and _is_told(now, earlier):
+            known = MemberPatches(earlier.patches, earlier.seen)
+        made = member_patches(seen, now.text, facts.now, known)
         # Again each time, until it has been written: the queue may have had no room for it.
-        self._outgoing += patches
+        self._outgoing += made.patches.values()
+        if not made.is_whole:
+            self.rest.append(gang.key)
         is_due = earlier is None or now.event_at != earlier.event_at
-        if pods and is_due and now.event_words:
+        if is_due and now.event_words:
+            self._warn(gang.key, now, tuple(_free_pods(seen.values())))
+        return replace(
+            now, newest=text, named=named, answer=entry, seen=made.seen, patches=made.patches
+        )
+
+    def _warn(self, gang: GangKey, said: ReportedReason, pods: Sequence[Body]) -> None:
+        """An event on the first of `pods` and on what made them; the others are told later."""
+        if pods:
             first, *others = (Regarding.of(PODS, pod) for pod in pods)
             told = (first, *self._makers.of(pods))
-            self._outgoing += (waits_event(one, gang.key, now) for one in told)
-            self.news[gang.key] = MemberNews(now.event_at, tuple(others))
-        return replace(now, newest=text, named=named, answer=entry, seen=seen, patches=patches)
+            self._outgoing += (waits_event(one, gang, said) for one in told)
+            self.news[gang] = MemberNews(said.event_at, tuple(others))
 
-    def _text(self, reason: Reason, namespace: str) -> tuple[str, frozenset[str]]:
-        """The reason in words, and the namespaces that it names."""
+    def _text(self, reason: Reason, namespace: str) -> tuple[str, str, frozenset[str]]:
+        """The reason in words, their gist, and the namespaces that it names."""
         # Gangs that are alike share one reason, of which the plan keeps hold.
         of = id(reason), namespace
         if of not in self._texts:
             whole = reason_text(reason)
-            self._texts[of] = self._facts.as_read_in(namespace, whole), named_in(whole)
+            text = self._facts.as_read_in(namespace, whole)
+            gist = gist_of(text, self._facts.snapshot.fabric)
+            self._texts[of] = text, gist, named_in(whole)
         return self._texts[of]
 
 
@@ -158,7 +175,7 @@ def what_gang_awaits(
     The next cycle that finds it waiting says what holds then.
     """
     free = list(_free_pods(pods))
-    patches: list[Outgoing] = [*_patches(free, text, now)]
+    patches: list[Outgoing] = [*patches_of(free, text, now)]
     said = first_said(ReasonKind.VOLUMES_AWAITED, text, now)
     told = [Regarding.of(PODS, pod) for pod in free[:1]] + makers.of(free)
     return [*patches, *(waits_event(one, gang, said) for one in told)]
@@ -172,7 +189,10 @@ def _standing(
         return {}
     pods, now = facts.pods, facts.now
     return {
-        number: one for number, one in before.answers.items() if _stands(one, pods, others, now)
+        number: one
+        for number, one in before.answers.items()
+        if _stands(one, pods, others, now)
+        and not is_overtaken(one, one.newest, lambda: facts.named, now)
     }
 
 
@@ -199,19 +219,6 @@ def _is_told(now: ReportedReason, earlier: ReportedReason) -> bool:
     return (now.kind, now.text) == (earlier.kind, earlier.text)
 
 
-def _are_same(pods: Members, before: Members) -> bool:
-    """Whether these are the very same objects, of which none is ever changed."""
-    return len(pods) == len(before) and all(map(is_, pods.values(), before.values()))
-
-
-def _patches(pods: Iterable[Body], text: str, now: float) -> tuple[StatusPatch, ...]:
-    """What is to be written to those pods that do not say `text` yet."""
-    statuses = ((pod, with_condition(pod, text, now)) for pod in pods)
-    return tuple(
-        StatusPatch(PODS, target_of(pod), status) for pod, status in statuses if status is not None
-    )
-
-
 def _members(gang: Gang) -> Iterator[tuple[str, str]]:
     return ((gang.key.namespace, name) for role in gang.roles for name in role.pods)
 
@@ -224,30 +231,5 @@ def _quiet_until(members: Members, now: float) -> float:
 
 
 def _free_pods(pods: Iterable[Body | None]) -> Iterator[Body]:
-    """Those that exist, are not bound, and are not held by gates of their own.
-
-    The condition of a gated pod belongs to the API server.
-    """
-    for pod in pods:
-        if pod is not None:
-            spec = pod.get("spec") or {}
-            held = spec.get("nodeName") or spec.get("schedulingGates")
-            if not held and "deletionTimestamp" not in pod["metadata"]:
-                yield pod
-
-
-def with_condition(pod: Body, text: str, now: float) -> Body | None:
-    """The status that says why `pod` waits; None where it says so already.
-
-    A merge patch replaces the whole list, so all conditions that were seen are in it.
-    """
-    seen: list[Body] = (pod.get("status") or {}).get("conditions") or []
-    old: Body = next((c for c in seen if c.get("type") == SCHEDULED), {})
-    condition = {"type": SCHEDULED, "status": "False", "reason": UNSCHEDULABLE, "message": text}
-    if condition.items() <= old.items():
-        return None
-    since = old.get("lastTransitionTime") if old.get("status") == "False" else None
-    new: dict[str, Any] = {**old, **condition, "lastTransitionTime": since or second(now)}
-    if not old:
-        return {"conditions": [*seen, new]}
-    return {"conditions": [new if c is old else c for c in seen]}
+    """Those that exist and may be told."""
+    return (pod for pod in pods if pod is not None and is_free(pod))
