@@ -108,7 +108,7 @@ def test_seats_that_are_not_charged_go_to_others() -> None:
     nothing: Any = lambda *_: []  # noqa: E731 - it stands for two functions
     with (
         patch.object(reserved_seats, "_seats", nothing),
-        patch.object(controller, "kept", lambda _: {}),
+        patch.object(controller, "kept", lambda *_: {}),
     ):
         assert "has kept" in breach_of(REPAIR, IN_TURN)
 
