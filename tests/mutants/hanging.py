@@ -15,14 +15,6 @@ SEATS = "tests/k8s_bridge/relocation/test_closed_seats.py"
 
 HANGING = (
     Mutant(
-        "places of a gang that is being committed to them",
-        "a gang is committed twice to its places while their page is being written",
-        "k8s_bridge/scheduling/cycle.py",
-        "if placement.gang not in self._seating and not self",
-        "if not self",
-        f"{KEPT}::test_a_gang_that_is_being_seated_is_committed_once",
-    ),
-    Mutant(
         "gangs without their gang lease",
         "a gang that was not begun holds its nodes on pages",
         "k8s_bridge/ledger/commit.py",

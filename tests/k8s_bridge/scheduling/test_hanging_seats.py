@@ -225,6 +225,36 @@ async def test_a_gang_that_starts_elsewhere_has_its_nodes_for_itself(bench: Benc
     assert await bench.events("RelocationGivenUp") == []
 
 
+async def test_a_gang_that_starts_elsewhere_is_not_bound_to_its_reservation_too(
+    bench: Bench,
+) -> None:
+    """The leaf that is reserved for it comes free while the page of the other one hangs."""
+    await bench.config("{devices: {mode: count}, backfill: {afterSeconds: 20}}")
+    hangs = Hangs("", "update")
+    scheduler = await bench.start(answers=hangs)
+    for number in range(8):
+        await bench.submit(f"s-{number}", 1)
+    await bench.submit("big", 4)
+    await bench.clock.advance(60)
+    (body,) = (await bench.cluster.list(LEASES, "kube-system", RELOCATIONS)).items
+    (reserved,) = {leaf_of(seat.node) for seat in read_relocation(body).seats}
+    hangs.name, hangs.on = page_name(f"leaf-0-{1 - reserved}", 0), True
+    small = {f"s-{number}": await bench.leaves(f"s-{number}") for number in range(8)}
+    for name in (name for name, leaves in small.items() if leaves == [1 - reserved]):
+        await bench.end(name)
+    while not hangs.count:
+        await bench.clock.advance(0.05)
+    for name in (name for name, leaves in small.items() if leaves == [reserved]):
+        await bench.end(name)
+    for _ in range(10):
+        assert undecided(scheduler).count("big") == 1
+        await bench.clock.advance(0.25)
+    hangs.on = False
+    hangs.go.set()
+    await bench.clock.advance(20)
+    assert await bench.leaves("big") == [1 - reserved]
+
+
 class SlowPage:
     """The first write of a page takes 2.5 s, and counts once it has `begun`."""
 
