@@ -121,6 +121,8 @@ async def test_a_gang_that_is_being_seated_is_planned_nowhere_else(bench: Bench)
     assert await bench.places("big") == {}
     await bench.clock.advance(10)
     assert await bench.places("big") == {}
+    told = (await bench.pods("big"))[0]["status"]["conditions"][0]["message"]
+    assert "its places are being written down" in told
 
 
 async def test_a_place_is_lent_to_none_while_its_gang_is_being_bound(bench: Bench) -> None:
