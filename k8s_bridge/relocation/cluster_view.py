@@ -82,15 +82,20 @@ class ClusterView:
         """
         found = {one.gang: self.gangs[one.gang] for one in self.open if one.gang in self.gangs}
         # Once for all: a rack may have lost a thousand pods, and ten thousand may wait.
-        made: dict[str, _ByKind] = {
-            one.owner: {} for one in self.open if one.owner and one.gang not in found
+        made: dict[tuple[str, str], _ByKind] = {
+            (one.gang.namespace, one.owner): {}
+            for one in self.open
+            if one.owner and one.gang not in found
         }
         for gang in self.gangs.values() if made else ():
-            if gang.key not in found and (those := made.get(self._owner_of(gang))) is not None:
-                (role,) = gang.roles
+            # A pod may name an owner of another namespace, which cannot have made it.
+            by = gang.key.namespace, self._owner_of(gang)
+            if gang.key not in found and (those := made.get(by)) is not None:
+                role = next(role for role in gang.roles if role.pods)
                 those.setdefault((counted(role.request), role.constraint), deque()).append(gang)
         for one in self.open:
-            come = None if one.gang in found else self._come_for(one, made.get(one.owner, {}))
+            siblings = made.get((one.gang.namespace, one.owner), {})
+            come = None if one.gang in found else self._come_for(one, siblings)
             if come is not None:
                 found[one.gang] = come
         return found
@@ -280,7 +285,7 @@ class ClusterView:
         count twice, or others lose places beside them for which they were evicted.
         """
         gangs = {one.gang: one for one in self.open}
-        owners = {one.owner: one.gang for one in self.open if one.owner}
+        owners = {(one.gang.namespace, one.owner): one.gang for one in self.open if one.owner}
         nodes = {seat.node for one in self.open for seat in one.seats if not seat.waits}
         found: Counter[tuple[GangKey, str]] = Counter()
         for pod in self.reading.snapshot.running if nodes else ():
@@ -289,7 +294,7 @@ class ClusterView:
                 continue
             key = pod.gang if pod.gang in gangs else None
             if key is None and owners:
-                key = owners.get(self.owner(pod.namespace, pod.name))
+                key = owners.get((pod.namespace, self.owner(pod.namespace, pod.name)))
             if key is not None and _came(gangs[key], uid):
                 found[key, pod.node] += 1
         return found

@@ -26,6 +26,23 @@ SEATING = (
         f"{REPLICAS}::test_a_sibling_that_cannot_have_a_place_has_not_come_for_it",
     ),
     Mutant(
+        "owners of other namespaces",
+        "a pod that names the owner of another tenant's replica takes the place kept for it",
+        "k8s_bridge/relocation/cluster_view.py",
+        "            by = gang.key.namespace, self._owner_of(gang)\n",
+        "            made_by = self._owner_of(gang)\n"
+        '            by = next((one for one in made if one[1] == made_by), ("", ""))\n',
+        f"{REPLICAS}::test_who_names_an_owner_has_not_come_for_its_place[another namespace]",
+    ),
+    Mutant(
+        "gangs of several roles that name an owner",
+        "one gang of two roles of which one runs ends the term for all",
+        "k8s_bridge/relocation/cluster_view.py",
+        "                role = next(role for role in gang.roles if role.pods)\n",
+        "                (role,) = gang.roles\n",
+        f"{REPLICAS}::test_who_names_an_owner_has_not_come_for_its_place[one of two roles]",
+    ),
+    Mutant(
         "places that are lent while they are taken",
         "a gang that ends in time is put on nodes that another is being bound to",
         "k8s_bridge/relocation/backfill.py",

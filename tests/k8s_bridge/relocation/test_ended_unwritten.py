@@ -1,4 +1,4 @@
-"""A relocation that is ended while its record is being written: nobody goes for it afterwards."""
+"""A relocation that is ended while its record is being written: no pod goes for it afterwards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HANGS_SECONDS = 6.0
 class Api:
     """One record of a move is refused, others are 6 s in being made; then deletes are throttled.
 
-    Nobody goes from `u`, so that its relocation stays open beside them.
+    No pod goes from `u`, so that its relocation stays open beside them.
     """
 
     def __init__(self, bench: Bench, deletes: int) -> None:

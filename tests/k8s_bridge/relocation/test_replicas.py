@@ -130,3 +130,40 @@ async def test_a_sibling_that_cannot_have_a_place_has_not_come_for_it(
     assert (await nodes_of(bench))[again]
     assert not (await bench.cluster.get(PODS, Target("other", "new")))["spec"].get("nodeName")
     assert await bench.events("RelocationGivenUp") == []
+
+
+@pytest.mark.parametrize("is_forged", [True, False], ids=["another namespace", "one of two roles"])
+async def test_who_names_an_owner_has_not_come_for_its_place(bench: Bench, is_forged: bool) -> None:
+    """A replica is drained, and the only place is kept for the one that is made anew.
+
+    A pod of another namespace names its owner, or a gang of two roles does of which one runs.
+    """
+    scheduler = await bench.start()
+    uid = await owner(bench, REPLICA_SETS)
+    await submit(bench.cluster, TEAM, [replica("r-0", REPLICA_SETS, uid)])
+    await bench.clock.advance(5)
+    await bench.submit("f", 4)
+    await bench.submit("g", 2 if is_forged else 1)
+    said = {"topology.scheduler/gang": "two", "topology.scheduler/gang-size": "2"}
+    two = [replica(name, REPLICA_SETS, uid, gpus) for name, gpus in (("x-0", 2), ("x-1", 1))]
+    for body in two if not is_forged else ():
+        body["metadata"]["annotations"] = said
+        await submit(bench.cluster, TEAM, [body])
+    await bench.clock.advance(3)
+    epoch = scheduler.epoch
+    await drain(bench, (await nodes_of(bench))["r-0"])
+    while "r-0" in await nodes_of(bench):
+        await bench.clock.advance(0.05)
+    if is_forged:
+        await submit(bench.cluster, "other", [replica("r-9", REPLICA_SETS, uid)])
+    else:
+        await bench.cluster.delete(PODS, Target(TEAM, "x-1"))
+        again = replica("x-2", REPLICA_SETS, uid, 8, "nowhere")
+        again["metadata"]["annotations"] = said
+        await submit(bench.cluster, TEAM, [again])
+    await bench.clock.advance(1)
+    await submit(bench.cluster, TEAM, [replica("r-2", REPLICA_SETS, uid)])
+    await bench.clock.advance(20)
+    assert (await nodes_of(bench))["r-2"]
+    assert scheduler.epoch == epoch
+    assert await bench.events("RelocationGivenUp") == []
