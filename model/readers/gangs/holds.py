@@ -58,7 +58,8 @@ def hold_of(
     for pod in waiting:
         if field := pod.wants.unsupported or pod.unsupported or _by_class(pod):
             what = f"{pod.manifest.title}: {field} cannot be honoured"
-            return Hold(ReasonKind.UNSUPPORTED, what, (), (pod.advice or f"Remove {field}.",))
+            advice = pod.wants.advice or pod.advice or f"Remove {field}."
+            return Hold(ReasonKind.UNSUPPORTED, what, (), (advice,))
         if pod.volumes.hold is not None:
             return pod.volumes.hold
         if pod.untold and pod.request.gpus:

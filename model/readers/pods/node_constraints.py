@@ -25,6 +25,9 @@ from fourleaf.model.readers.pods.preferences import (
 
 _EFFECTS = ("", "NoSchedule", "PreferNoSchedule", "NoExecute")
 
+FEWER = "Ask for fewer of them."
+"""What to do about too many."""
+
 MOST_CONDITIONS = 100
 """Conditions on the node and tolerations of one waiting pod: each is held against all nodes."""
 
@@ -39,7 +42,8 @@ class NodeWants:
     """What the spec of a pod demands of its node and of its neighbours, and what is `preferred`.
 
     `near` are its required affinities, `apart` its required anti-affinities. `unsupported` names
-    the first field that cannot be honoured, "" where there is none.
+    the first field that cannot be honoured, "" where there is none; `advice` is what to do about it
+    where that is not to remove the field.
     """
 
     constraint: NodeConstraint
@@ -47,6 +51,7 @@ class NodeWants:
     near: tuple[PodTerm, ...] = ()
     spread: tuple[SpreadConstraint, ...] = ()
     unsupported: str = ""
+    advice: str = ""
     preferred: PodPreferences = NO_PREFERENCES
 
     @property
@@ -60,7 +65,7 @@ def read_wants(manifest: Manifest, spec: Body) -> NodeWants:
     if is_too_long(spec):
         what = f"{manifest.prefix}spec, with more than {MOST_CONSTRAINT_BYTES // 1024} KiB of "
         what += "affinity, tolerations, selector and spread,"
-        return NodeWants(NodeConstraint(), unsupported=what)
+        return NodeWants(NodeConstraint(), unsupported=what, advice=FEWER)
     affinity = spec.get("affinity")
     # Others must keep away from a pod that stands, whatever it would be refused for.
     stands = bool(spec.get("nodeName"))
@@ -86,15 +91,18 @@ def read_wants(manifest: Manifest, spec: Body) -> NodeWants:
     )
     if constraint.conditions > MOST_CONDITIONS and not stands:
         what = f"{manifest.prefix}spec, with more than {MOST_CONDITIONS} conditions on nodes and "
-        return NodeWants(NodeConstraint(), unsupported=unsupported or f"{what}tolerations,")
+        advice = "" if unsupported else FEWER
+        unsupported = unsupported or f"{what}tolerations,"
+        return NodeWants(NodeConstraint(), unsupported=unsupported, advice=advice)
     spread = spread_constraints(manifest, spec, FORBIDS)
     if len(near) + len(apart) + len(spread) > MOST_POD_TERMS and not stands:
         # Each of them is compared with all pods that run.
+        is_many = not unsupported
         unsupported = unsupported or f"{manifest.prefix}spec, with more than {MOST_POD_TERMS} terms"
         unsupported += " of affinity and spread,"
-        return NodeWants(constraint, unsupported=unsupported)
+        return NodeWants(constraint, unsupported=unsupported, advice=FEWER if is_many else "")
     preferred = read_preferences(manifest, spec)
-    return NodeWants(constraint, apart, near, spread, unsupported, preferred)
+    return NodeWants(constraint, apart, near, spread, unsupported, preferred=preferred)
 
 
 def both(constraint: NodeConstraint, terms: Terms) -> NodeConstraint:

@@ -250,6 +250,7 @@ def test_constraints_that_are_too_long_are_held() -> None:
     assert hold is not None
     assert hold.kind is ReasonKind.UNSUPPORTED
     assert "more than 64 KiB" in hold.detail
+    assert hold.unblock == ("Ask for fewer of them.",)
 
 
 @pytest.mark.parametrize(
@@ -278,3 +279,4 @@ def test_conditions_beyond_a_hundred_are_held(spec: dict[str, Any]) -> None:
     assert hold is not None
     assert hold.kind is ReasonKind.UNSUPPORTED
     assert "more than 100 conditions on nodes and tolerations" in hold.detail
+    assert hold.unblock == ("Ask for fewer of them.",)
