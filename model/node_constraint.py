@@ -163,23 +163,27 @@ class NodeConstraint(_Remembers):
 
     def tolerates(self, node: Node) -> bool:
         """Whether every taint of `node` that forbids scheduling is tolerated."""
-        return not node.taints or not self.untolerated(node)
+        return not node.taints or not self.untolerated(node.taints)
 
-    def untolerated(self, node: Node) -> tuple[Taint, ...]:
-        """The taints of a node that keep the pod off it."""
+    def untolerated(self, taints: tuple[Taint, ...]) -> tuple[Taint, ...]:
+        """Those of the taints of a node that keep the pod off it."""
         # Thousands of nodes have the same few taints.
         try:
             known = self._untolerated
         except AttributeError:
             known = {}
             object.__setattr__(self, "_untolerated", known)
-        found = known.get(node.taints)
+        found = known.get(taints)
         if found is None:
-            found = known[node.taints] = tuple(
+            keys = {toleration.key for toleration in self.tolerations}
+            found = known[taints] = tuple(
                 taint
-                for taint in node.taints
+                for taint in taints
                 if taint.effect in ("NoSchedule", "NoExecute")
-                and not any(toleration.tolerates(taint) for toleration in self.tolerations)
+                and not (
+                    ("" in keys or taint.key in keys)
+                    and any(toleration.tolerates(taint) for toleration in self.tolerations)
+                )
             )
         return found
 

@@ -65,7 +65,7 @@ def _only_hindrance(fabric: FabricIndex, index: int, gang: Gang, role: Role) -> 
         return ""
     hindrances = [CORDON] * node.cordoned + [NO_READINESS] * (not node.ready)
     hindrances += [SEAL] * node.sealed
-    taints = role.constraint.untolerated(own_taints(node))
+    taints = role.constraint.untolerated(own_taints(node).taints)
     if taints:
         names = dict.fromkeys(map(matching_advice.taint_name, taints))
         hindrances.append(f"{TAINTED}{' and '.join(names)}")

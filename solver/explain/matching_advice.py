@@ -118,7 +118,9 @@ def _would_match(gained: Held) -> str:
 
 def taint_step(role: Role, gained: Held, missing: int) -> str:
     """The one taint whose toleration is enough, else all of them."""
-    standing = [(role.constraint.untolerated(own_taints(node)), holds) for node, holds in gained]
+    standing = [
+        (role.constraint.untolerated(own_taints(node).taints), holds) for node, holds in gained
+    ]
     taints = list(dict.fromkeys(taint for one, _ in standing for taint in one))
     for taint in taints:
         if sum(holds for one, holds in standing if set(one) <= {taint}) >= missing:

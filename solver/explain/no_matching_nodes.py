@@ -86,7 +86,19 @@ class Survey:
     @cached_property
     def nodes(self) -> list[Refusal]:
         """Every node and what refuses it."""
-        return [self._refusal(i, node) for i, node in enumerate(self.fabric.nodes)]
+        fabric, constraint = self.fabric, self.role.constraint
+        labels = fabric.labels
+        selected = labels.listed(labels.selected(constraint))
+        otherwise = labels.listed(labels.selected(matching_advice.of_any_source(constraint)))
+        # Rules may tell any two nodes apart.
+        alike = range(len(fabric.nodes)) if fabric.extensions.rules else fabric.alike
+        known: dict[tuple[int, bool, bool], tuple[int, tuple[str, ...]]] = {}
+        found = []
+        for i, key in enumerate(zip(alike, selected, otherwise, strict=True)):
+            if key not in known:
+                known[key] = self._judged(i, selected[i], otherwise[i])
+            found.append(Refusal(fabric.nodes[i], *known[key]))
+        return found
 
     @cached_property
     def laws(self) -> tuple[str, ...]:
@@ -95,8 +107,15 @@ class Survey:
         rules = [rule_law(rule.name) for rule in self.fabric.extensions.rules]
         return tuple(law for law in dict.fromkeys([*LAWS, *rules]) if law in refusing)
 
-    def _refusal(self, index: int, node: Node) -> Refusal:
+    def _judged(
+        self, index: int, is_selected: bool, by_any_source: bool
+    ) -> tuple[int, tuple[str, ...]]:
+        """How many pods a node holds, and every law that refuses it.
+
+        `by_any_source`: it is selected, whoever names its GPUs.
+        """
         gang, role, fabric = self.gang, self.role, self.fabric
+        node = fabric.nodes[index]
         shut = {
             CORDONED: node.cordoned,
             NOT_READY: not node.ready,
@@ -104,12 +123,12 @@ class Survey:
             SEALED: node.sealed,
         }
         laws = [law for law, is_so in shut.items() if is_so]
-        constraint = role.constraint
         if node.labels.get(GPU_SOURCE_LABEL) in (OF_INVENTORY, OF_DEVICE_MAPS):
-            constraint = matching_advice.of_any_source(constraint)
-            if constraint != role.constraint and not role.constraint.selects(node):
+            names_source = matching_advice.of_any_source(role.constraint) != role.constraint
+            if names_source and not is_selected:
                 laws.append(UNANNOUNCED)
-        if not constraint.selects(node):
+            is_selected = by_any_source
+        if not is_selected:
             laws.append(SELECTOR)
         if not role.constraint.tolerates(own_taints(node)):
             laws.append(TAINT)
@@ -127,7 +146,7 @@ class Survey:
             for rule in fabric.extensions.rules
             if not rule.allows(gang, role, node)
         ]
-        return Refusal(node, min(1, holds) if self.one else holds, tuple(laws))
+        return min(1, holds) if self.one else holds, tuple(laws)
 
     def enough_without(self, laws: tuple[str, ...]) -> bool:
         """Whether the nodes would hold the role if these laws were dropped."""

@@ -185,7 +185,7 @@ def _gangs(gang: Gang, fabric: Fabric, spec: Spec) -> list[Relaxed]:
         matching_advice.taint_name(taint)
         for node in fabric.nodes.values()
         for role in gang.roles
-        for taint in role.constraint.untolerated(own_taints(node))
+        for taint in role.constraint.untolerated(own_taints(node).taints)
     }
     if taints:
         step = f"tolerate taint {matching_advice.named(sorted(taints))}"

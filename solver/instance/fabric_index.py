@@ -11,10 +11,11 @@ from functools import cached_property
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.fabric import Fabric
-from fourleaf.model.node import Node
+from fourleaf.model.node import GPU_SOURCE_LABEL, Node
 from fourleaf.model.quantity import mbits
 from fourleaf.model.resources import Resources
 from fourleaf.solver.instance.adjacency import adjacent_leaves
+from fourleaf.solver.instance.label_index import LabelIndex
 
 
 class FabricIndex:
@@ -87,12 +88,39 @@ class FabricIndex:
         return {name: frozenset(leaves) for name, leaves in found.items()}
 
     @cached_property
+    def labels(self) -> LabelIndex:
+        """The nodes by what their labels, features and taints say."""
+        return LabelIndex(self.nodes)
+
+    @cached_property
     def nature(self) -> list[int]:
         """Node -> a number shared by nodes with equal amounts and equal failures."""
         ids: dict[tuple[int, int], int] = {}
         return [
             ids.setdefault((empty, node.failure_permille), len(ids))
             for empty, node in zip(self.empty_id, self.nodes, strict=True)
+        ]
+
+    @cached_property
+    def alike(self) -> list[int]:
+        """Node -> a number shared by nodes of one leaf that differ in names and labels alone.
+
+        Who names their GPUs, a label of the model's own, is the same as well.
+        """
+        ids: dict[Hashable, int] = {}
+        return [
+            ids.setdefault(
+                (
+                    leaf,
+                    empty,
+                    node.bandwidth,
+                    node.taints,
+                    (node.ready, node.cordoned, node.held_back, node.sealed),
+                    node.labels.get(GPU_SOURCE_LABEL),
+                ),
+                len(ids),
+            )
+            for leaf, empty, node in zip(self.leaf_of, self.empty_id, self.nodes, strict=True)
         ]
 
     @cached_property

@@ -11,6 +11,7 @@ from fourleaf.model.node_constraint import NodeConstraint
 from fourleaf.model.resources import Resources, fits, minus
 from fourleaf.model.topology import leaf_caps
 from fourleaf.solver.instance.fabric_index import FabricIndex
+from fourleaf.solver.instance.label_index import bits_of
 from fourleaf.solver.instance.time_share import check_time_share
 
 Counts = tuple[int, ...]
@@ -223,6 +224,7 @@ class GangTypes:
         self._masks: dict[
             tuple[NodeConstraint, int | None, tuple[str, ...] | None], list[bool]
         ] = {}
+        self._bits: dict[tuple[int | None, tuple[str, ...] | None], int] = {}
         self._kinds: dict[GangTypeKey, GangType] = {}
 
     def __len__(self) -> int:
@@ -288,13 +290,20 @@ class GangTypes:
         key = (constraint, bandwidth, domains)
         mask = self._masks.get(key)
         if mask is None:
-            fabric = self.fabric
-            mask = self._masks[key] = [
-                node.schedulable
-                and constraint.selects(node)
-                and constraint.tolerates(node)
-                and fabric.carries(i, bandwidth)
-                and fabric.open_to(i, domains)
-                for i, node in enumerate(fabric.nodes)
-            ]
+            labels = self.fabric.labels
+            bits = self._usable(bandwidth, domains)
+            bits &= labels.selected(constraint) & labels.tolerated(constraint)
+            mask = self._masks[key] = labels.listed(bits)
         return mask
+
+    def _usable(self, bandwidth: int | None, domains: tuple[str, ...] | None) -> int:
+        """The bits of the nodes that take pods of a namespace limited so, whatever these ask."""
+        key = (bandwidth, domains)
+        if key not in self._bits:
+            fabric = self.fabric
+            self._bits[key] = bits_of(
+                i
+                for i, ok in enumerate(fabric.schedulable)
+                if ok and fabric.carries(i, bandwidth) and fabric.open_to(i, domains)
+            )
+        return self._bits[key]

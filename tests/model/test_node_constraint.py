@@ -77,7 +77,7 @@ def test_what_is_kept_says_what_each_node_says() -> None:
                 and not any(one.tolerates(taint) for one in constraint.tolerations)
             )
             assert constraint.selects(node) == selects
-            assert constraint.untolerated(node) == refused
+            assert constraint.untolerated(node.taints) == refused
             assert constraint.tolerates(node) == (not refused)
             selected += selects
             tolerated += not refused

@@ -111,4 +111,30 @@ SEATING = (
         "len(gang.roles)",
         "tests/k8s_bridge/scheduling/test_solver_time.py::test_conditions_cost_beside_roles",
     ),
+    Mutant(
+        "conditions of a gang",
+        "gangs of sixteen roles with a hundred tolerations each have every solve reach its limit",
+        "model/readers/gangs/holds.py",
+        "    if conditions <= MOST_GANG_CONDITIONS:\n",
+        "    if True:\n",
+        "tests/model/readers/gangs/test_many_alike.py"
+        "::test_a_gang_of_more_than_four_hundred_conditions_is_held",
+    ),
+    Mutant(
+        "terms within a gang",
+        "a gang of 2,000 pods with 32 terms each keeps the event loop busy for minutes",
+        "model/readers/gangs/members_apart.py",
+        "    if len(terms) * len(members) > MOST_GANG_COMPARISONS:\n",
+        "    if False:\n",
+        "tests/model/readers/gangs/test_many_alike.py"
+        "::test_a_gang_of_too_many_terms_about_others_is_held",
+    ),
+    Mutant(
+        "nodes without a label",
+        "a pod that is to keep off nodes of one kind gets none of those that name no kind",
+        "solver/instance/label_index.py",
+        "return self.every & ~values.having(one.values)",
+        "return values.stated & ~values.having(one.values)",
+        "tests/solver/instance/test_label_index.py::test_numbers_are_compared_as_numbers",
+    ),
 )

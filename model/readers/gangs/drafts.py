@@ -14,14 +14,15 @@ from fourleaf.model.readers.gangs.durations import duration_of
 from fourleaf.model.readers.gangs.holds import (
     hold_of,
     invalid,
-    members_apart,
     refuse_disagreement,
     refuse_other_size,
     refuse_strangers,
     refuse_surplus,
     share_gpus,
+    too_many_conditions,
 )
 from fourleaf.model.readers.gangs.likeness import Behind, Likeness, Narrowed, Steps
+from fourleaf.model.readers.gangs.members_apart import members_apart
 from fourleaf.model.readers.gangs.minimum_size import MinimumSizes, Need
 from fourleaf.model.readers.gangs.names import GangNames, Identity, key_of_one
 from fourleaf.model.readers.objects.annotations import stated_strategy
@@ -282,7 +283,10 @@ class Gangs:
             latency_sensitive=wishes.latency_sensitive,
             bandwidth=first.bandwidth,
             one_per_node=settings.one_per_node or spread,
-            hold=invalid([*waiting, *bound], need) or hold or members_apart(waiting, bound),
+            hold=invalid([*waiting, *bound], need)
+            or hold
+            or too_many_conditions(waiting, len(roles))
+            or members_apart(waiting, bound),
             preempts=first.preempts,
             duration=duration_of(first),
             owner=owner,

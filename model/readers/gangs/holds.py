@@ -12,7 +12,6 @@ from fourleaf.model.gang import (
     MOST_MEMBERS,
     Hold,
 )
-from fourleaf.model.node_constraint import HOSTNAME
 from fourleaf.model.problems import Problem
 from fourleaf.model.readers.gangs.dialects import Dialect
 from fourleaf.model.readers.gangs.minimum_size import Need, unsupported
@@ -26,9 +25,13 @@ from fourleaf.model.readers.objects.annotations import (
 )
 from fourleaf.model.readers.objects.owners import OwnerRef
 from fourleaf.model.readers.pods.limited_gpus import refuse_beyond_limits
+from fourleaf.model.readers.pods.node_constraints import MOST_CONDITIONS
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.reasons.text import listed
+
+MOST_GANG_CONDITIONS = 4 * MOST_CONDITIONS
+"""Conditions on nodes and tolerations in which the waiting members of a gang may differ."""
 
 BY_CLASS_PREFIX = "deviceclass.resource.kubernetes.io/"
 """So begins a resource of a container that is a number of devices of a DeviceClass."""
@@ -166,36 +169,17 @@ def _of_fault(fault: Problem) -> Hold:
     return Hold(ReasonKind.INVALID, detail, (), (fault.advice,))
 
 
-def members_apart(waiting: Sequence[Pod], bound: Sequence[Pod]) -> Hold | None:
-    """What keeps a gang back whose members repel each other beyond their node."""
-    if len(waiting) + len(bound) < 2:
+def too_many_conditions(waiting: Sequence[Pod], roles: int) -> Hold | None:
+    """What keeps a gang back whose members ask too many different things of nodes."""
+    if roles * MOST_CONDITIONS <= MOST_GANG_CONDITIONS:
         return None
-    members = [*waiting, *bound]
-    for pod in waiting:
-        for term in pod.wants.apart:
-            picked = [one for one in members if term.picks(one.namespace, one.labels)]
-            if not picked or (term.key == HOSTNAME and len(picked) == len(members)):
-                continue
-            if picked == [pod]:
-                continue
-            return Hold(
-                ReasonKind.UNSUPPORTED,
-                f"{pod.manifest.title}: {term.field} keeps members of one gang on different "
-                f"{term.key}, which cannot be honoured",
-                (),
-                (f"Remove {term.field}, or let its selector pick other pods.",),
-            )
-        for spread in pod.wants.spread if len(waiting) > 1 else ():
-            if spread.term.picks(pod.namespace, pod.labels):
-                field = spread.term.field
-                return Hold(
-                    ReasonKind.UNSUPPORTED,
-                    f"{pod.manifest.title}: {field} spreads members of one gang over "
-                    f"{spread.term.key}, which cannot be honoured",
-                    (),
-                    (f"Let {field} be ScheduleAnyway, or its selector pick other pods.",),
-                )
-    return None
+    conditions = sum(one.conditions for one in {pod.wants.constraint for pod in waiting})
+    if conditions <= MOST_GANG_CONDITIONS:
+        return None
+    what = f"has members with {conditions:,} different conditions on nodes and tolerations, above "
+    what += f"the {MOST_GANG_CONDITIONS} of one gang"
+    advice = "Ask for fewer of them, or let members ask for the same."
+    return Hold(ReasonKind.UNSUPPORTED, what, (), (advice,))
 
 
 def refuse_strangers(first: Pod, live: Sequence[Pod], ours: tuple[str, ...]) -> Hold | None:

@@ -280,3 +280,50 @@ def test_conditions_beyond_a_hundred_are_held(spec: dict[str, Any]) -> None:
     assert hold.kind is ReasonKind.UNSUPPORTED
     assert "more than 100 conditions on nodes and tolerations" in hold.detail
     assert hold.unblock == ("Ask for fewer of them.",)
+
+
+def in_gang(number: int, size: int, **fields: Any) -> Body:
+    """Make a member of gang "g"."""
+    said = "topology.scheduler/"
+    return pod(
+        f"g-{number}", 0, annotations={f"{said}gang": "g", f"{said}gang-size": str(size)}, **fields
+    )
+
+
+@pytest.mark.parametrize("each", [79, 80, 81])
+def test_a_gang_of_more_than_four_hundred_conditions_is_held(each: int) -> None:
+    """Of five members with tolerations of their own, 400 in all do and 405 do not."""
+    members = [
+        in_gang(n, 5, tolerations=[{"key": f"k{n}-{i}", "operator": "Exists"} for i in range(each)])
+        for n in range(5)
+    ]
+    hold = only(*NODES, *members).hold
+    assert (hold is not None) == (each > 80)
+    if hold is not None:
+        assert hold.kind is ReasonKind.UNSUPPORTED
+        assert "405 different conditions" in hold.detail
+        assert "above the 400 of one gang" in hold.detail
+
+
+def test_members_that_ask_for_the_same_ask_once() -> None:
+    """Ten members of one set of 100 tolerations have 100 conditions, of which 400 would do."""
+    same = [{"key": f"k{i}", "operator": "Exists"} for i in range(100)]
+    assert only(*NODES, *[in_gang(n, 10, tolerations=same) for n in range(10)]).hold is None
+
+
+def test_a_gang_of_too_many_terms_about_others_is_held() -> None:
+    """300 members of one term have 300 comparisons; with a term each they would have 90,000."""
+
+    def gang(term: str) -> list[Body]:
+        found = []
+        for n in range(300):
+            apart = repelling("", "w", {"matchLabels": {"app": term.format(n)}})
+            found.append(in_gang(n, 300, affinity=apart["spec"]["affinity"]))
+        return found
+
+    assert only(*NODES, *gang("other")).hold is None
+    hold = only(*NODES, *gang("other-{}")).hold
+    assert hold is not None
+    assert hold.kind is ReasonKind.UNSUPPORTED
+    assert "300 different terms of anti-affinity among 300 members" in hold.detail
+    assert hold.unblock == ("Let members have the same terms.",)
