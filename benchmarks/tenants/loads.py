@@ -76,6 +76,9 @@ LOADS: dict[str, Callable[[], Load]] = {
     "1,000 gangs without their last pod": lambda: Load(_small(1000)[::2]),
     "400 pods of 51 containers": lambda: Load(pods.many_containers()),
     "500 pods of 100 tolerations": lambda: Load(pods.tolerant()),
+    "100 gangs of 4 pods of 100 tolerations each": lambda: Load(pods.tolerant_gangs()),
+    "a gang of 1,500 pods of 32 anti-affinity terms": lambda: Load(pods.members_apart(1500)),
+    "2,000 pods of 32 anti-affinity terms of their own": lambda: Load(pods.own_terms(2000)),
     "500 pods near pods that are not there": lambda: Load(pods.followers()),
     "300 hopeless pods, 100 changes a second": lambda: Load(pods.hopeless(300), busy=100),
 }

@@ -199,3 +199,34 @@ def terms_apart(count: int) -> list[Body]:
 def own_hosts(rnd: random.Random) -> list[Body]:
     """500 pods too large for any node, each for 40 hosts of its own."""
     return [one(f"n-{i}", 9, affinity=_hosts(rnd.sample(TAKEN, 15))) for i in range(500)]
+
+
+def tolerant_gangs() -> list[Body]:
+    """100 gangs of 4 pods that fit nowhere together, each with 100 tolerations of its own."""
+    bodies = []
+    for i in range(100):
+        for k, body in enumerate(gang(f"v-{i}", 4, 9)):
+            tolerated = [{"key": f"k{i}-{k}-{j}", "operator": "Exists"} for j in range(100)]
+            body["spec"]["tolerations"] = tolerated
+            bodies.append(body)
+    return bodies
+
+
+def members_apart(count: int) -> list[Body]:
+    """A gang of so many pods, each with 32 terms of its own about pods that are not there."""
+    return _with_own_terms(gang("m", count, 1))
+
+
+def own_terms(count: int) -> list[Body]:
+    """The same without a gang, on no node that there is."""
+    return _with_own_terms([one(f"q-{i}", nodeSelector=_NOWHERE) for i in range(count)])
+
+
+def _with_own_terms(bodies: list[Body]) -> list[Body]:
+    for k, body in enumerate(bodies):
+        terms = [
+            {"topologyKey": HOST, "labelSelector": {"matchLabels": {"app": f"gone-{k}-{t}"}}}
+            for t in range(32)
+        ]
+        body["spec"]["affinity"] = {"podAntiAffinity": {_REQUIRED: terms}}
+    return bodies

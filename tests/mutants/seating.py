@@ -137,4 +137,22 @@ SEATING = (
         "return values.stated & ~values.having(one.values)",
         "tests/solver/instance/test_label_index.py::test_numbers_are_compared_as_numbers",
     ),
+    Mutant(
+        "terms of pods like no others",
+        "2,000 pods with 32 terms each keep the event loop busy for half a second in each cycle",
+        "model/readers/gangs/mind_others.py",
+        "    return KIND_COMPARISONS + TERM_COMPARISONS * terms\n",
+        "    return KIND_COMPARISONS\n",
+        "tests/model/readers/gangs/test_many_alike.py"
+        "::test_each_term_of_a_pod_that_is_like_no_other_counts",
+    ),
+    Mutant(
+        "terms of who is held",
+        "a namespace is limited for what its gangs would cost that cannot start anyway",
+        "model/readers/gangs/mind_others.py",
+        "        if draft.gang.hold is not None or budget.refuses(draft):\n",
+        "        if budget.refuses(draft):\n",
+        "tests/model/readers/gangs/test_many_alike.py"
+        "::test_who_is_held_anyway_has_no_terms_looked_up",
+    ),
 )

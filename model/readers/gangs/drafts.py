@@ -21,7 +21,7 @@ from fourleaf.model.readers.gangs.holds import (
     share_gpus,
     too_many_conditions,
 )
-from fourleaf.model.readers.gangs.likeness import Behind, Likeness, Narrowed, Steps
+from fourleaf.model.readers.gangs.likeness import HeldBack, Likeness, Narrowed, Steps
 from fourleaf.model.readers.gangs.members_apart import members_apart
 from fourleaf.model.readers.gangs.minimum_size import MinimumSizes, Need
 from fourleaf.model.readers.gangs.names import GangNames, Identity, key_of_one
@@ -55,8 +55,8 @@ class Draft:
     nodes it prefers. `is_exclusive`: a member has a volume that no second pod may use meanwhile.
     `has_too_many_preferences`: these do not count. `concerns_others`: more than the gang itself
     decides about it, or may have to be told of it. `is_plain`: one pod, to which others only take
-    nodes or turns; it has a `kind`. `narrowed` and `behind` are what became of it so in the last
-    reading.
+    nodes or turns; it has a `kind`. `narrowed` and `held_back` are what became of it so in the
+    last reading.
     """
 
     gang: Gang
@@ -76,7 +76,7 @@ class Draft:
     likeness: Likeness | None = field(init=False, default=None)
     kind: Likeness | None = field(init=False, default=None)
     narrowed: Narrowed | None = field(init=False, default=None)
-    behind: Behind | None = field(init=False, default=None)
+    held_back: HeldBack | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         key = self.gang.key

@@ -58,9 +58,9 @@ class Narrowed(NamedTuple):
     gang: Gang
 
 
-class Behind(NamedTuple):
-    """What became of a gang that lets `first` go ahead."""
+class HeldBack(NamedTuple):
+    """What became of a gang that others hold back: one that goes first, or what `by` says."""
 
     of: Gang
-    first: GangKey
+    by: GangKey | str
     gang: Gang

@@ -12,7 +12,7 @@ from fourleaf.model.node_constraint import Operator, Preference, Requirement
 from fourleaf.model.readers.gangs.alike import AlikeGangs
 from fourleaf.model.readers.gangs.drafts import Draft
 from fourleaf.model.readers.gangs.kept_apart import KeptApart, Nodes, label_of
-from fourleaf.model.readers.gangs.likeness import Behind, Step, Steps
+from fourleaf.model.readers.gangs.likeness import HeldBack, Step, Steps
 from fourleaf.model.readers.gangs.preferred_places import PreferredPlaces
 from fourleaf.model.readers.gangs.spread_values import SpreadValues
 from fourleaf.model.readers.gangs.turns import Turns
@@ -27,6 +27,9 @@ MOST_COMPARISONS = 200_000
 
 KIND_COMPARISONS = 100
 """Comparisons that it counts for to look at pods that are like no others before, found or not."""
+
+TERM_COMPARISONS = 25
+"""The same for each term of such a pod: it takes as long to look up, found or not."""
 
 MOST_FOREIGN_TERMS = 256
 """Terms about pods of other namespaces that those of one namespace which go first may have."""
@@ -48,13 +51,17 @@ def mind_others(drafts: Sequence[Draft], running: Neighbours, nodes: Nodes, turn
     preferring = any(draft.prefers_by_others for draft in drafts)
     if not minding and not preferring and not running.any_repels:
         return
-    kinds = {draft.gang.key: kinds_of(draft.waiting) for draft in drafts if not draft.is_plain}
+    kinds = {
+        draft.gang.key: kinds_of(draft.waiting)
+        for draft in drafts
+        if not draft.is_plain and draft.gang.hold is None
+    }
     same, values = AlikeGangs(drafts), SpreadValues(running, nodes)
     firsts = _narrow_all(drafts, kinds, same, running, nodes, values)
     preferred = PreferredPlaces(running, nodes, values)
     budget = _Budget(running)
     for draft in drafts if preferring else ():
-        if not draft.prefers_by_others:
+        if not draft.prefers_by_others or draft.gang.hold is not None:
             continue
         draft.has_too_many_preferences = budget.begin(draft)
         for alike in () if draft.has_too_many_preferences else kinds[draft.gang.key]:
@@ -77,22 +84,30 @@ def _narrow_all(
 
     def steps_of(draft: Draft) -> Steps:
         pod = draft.waiting[0]
-        running.count(KIND_COMPARISONS)
+        running.count(_cost(pod))
         return *apart.away_from(pod, ()), *_spread_steps(pod, values)
 
     for draft in drafts:
-        if budget.refuses(draft):
+        # Of who is held it is not asked where they may go.
+        if draft.gang.hold is not None or budget.refuses(draft):
             continue
         if draft.is_plain:
             same.narrow(draft, steps_of, _take_steps)
             continue
-        running.count(KIND_COMPARISONS * len(kinds[draft.gang.key]))
+        running.count(sum(_cost(alike[0]) for alike in kinds[draft.gang.key]))
         _keep_apart(draft, kinds[draft.gang.key], apart)
         for alike in kinds[draft.gang.key]:
             if alike[0].wants.near and _stay_near(draft, alike, near):
                 firsts.add(id(alike[0]))
             _take_steps(draft, _spread_steps(alike[0], values), alike)
     return firsts
+
+
+def _cost(pod: Pod) -> int:
+    """For how many comparisons it counts to look for the nodes of pods like this one."""
+    wants = pod.wants
+    terms = len(wants.apart) + len(wants.near) + len(wants.spread)
+    return KIND_COMPARISONS + TERM_COMPARISONS * terms
 
 
 def _take_turns(
@@ -330,15 +345,12 @@ def kinds_of(pods: Sequence[Pod]) -> Sequence[Kind]:
 
 
 def _let_go_first(draft: Draft, first: GangKey) -> None:
-    last, before = draft.behind, draft.gang
-    if last is not None and last.of is before and last.first == first:
-        draft.gang = last.gang
+    if _is_held_as_before(draft, first):
         return
     what = f"where it may go depends on where gang {first} stands, which goes first "
     what += "(pod anti-affinity or topology spread)"
     advice = f"It is planned once gang {first} is bound, or has found no place."
-    _hold(draft, ReasonKind.WAITS_FOR_GANG, what, advice)
-    draft.behind = Behind(before, first, draft.gang)
+    _hold(draft, ReasonKind.WAITS_FOR_GANG, what, advice, first)
 
 
 def _wait_for_neighbour(draft: Draft, sample: Pod, term: PodTerm) -> None:
@@ -359,6 +371,22 @@ def _refuse_first_of_many(draft: Draft, sample: Pod, term: PodTerm) -> None:
     _hold(draft, ReasonKind.UNSUPPORTED, f"{what}, which cannot be honoured", advice)
 
 
-def _hold(draft: Draft, kind: ReasonKind, what: str, advice: str) -> None:
-    hold = draft.gang.hold or Hold(kind, what, (), (advice,))
-    draft.gang = replace(draft.gang, hold=hold)
+def _hold(
+    draft: Draft, kind: ReasonKind, what: str, advice: str, first: GangKey | None = None
+) -> None:
+    """Hold a gang that nothing holds yet, for `first` to go ahead or for `what` is so."""
+    by = first or what
+    if draft.gang.hold is not None or _is_held_as_before(draft, by):
+        return
+    before = draft.gang
+    draft.gang = replace(before, hold=Hold(kind, what, (), (advice,)))
+    draft.held_back = HeldBack(before, by, draft.gang)
+
+
+def _is_held_as_before(draft: Draft, by: GangKey | str) -> bool:
+    """Let the gang be what it was in the last reading, where the same held it; whether it did."""
+    last = draft.held_back
+    if last is None or last.of is not draft.gang or last.by != by:
+        return False
+    draft.gang = last.gang
+    return True

@@ -19,12 +19,14 @@ NODES = [node(name) for name in "abcd"]
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 LIMIT = "MOST_COMPARISONS"
 KIND = "KIND_COMPARISONS"
+TERM = "TERM_COMPARISONS"
 
 
 @pytest.fixture(autouse=True)
 def _terms_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Comparisons of terms alone are counted, but where a test says otherwise."""
     monkeypatch.setattr(mind_others, KIND, 0)
+    monkeypatch.setattr(mind_others, TERM, 0)
 
 
 def repelling(name: str, app: str, selector: Body, **fields: Any) -> Body:
@@ -146,6 +148,55 @@ def test_who_has_too_many_pods_looked_at_that_are_like_no_others_is_held(
     assert len(limited) == 49
     alike = held(*[replica(f"w-{i}") for i in range(60)])
     assert ReasonKind.NAMESPACE_LIMIT not in alike.values()
+
+
+def test_each_term_of_a_pod_that_is_like_no_other_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At 25 for a term, 1000 allow 40 of them: of sixty pods with two each, 20 and the next one.
+
+    The reading after that, in which nothing of them is new, changes none of those that are held.
+    """
+    monkeypatch.setattr(mind_others, TERM, 25)
+    monkeypatch.setattr(mind_others, LIMIT, 1000)
+
+    def of_two_terms(number: int) -> Body:
+        terms = [
+            {
+                "topologyKey": "kubernetes.io/hostname",
+                "labelSelector": {"matchLabels": {"app": f"gone-{number}-{one}"}},
+            }
+            for one in range(2)
+        ]
+        return pod(f"p-{number:02}", 0, affinity={"podAntiAffinity": {REQUIRED: terms}})
+
+    live = LiveReader()
+    for body in (*NODES, *map(of_two_terms, range(60))):
+        live.put("", body["kind"], body)
+    before = live.reading(0.0).snapshot.gangs
+    limited = [gang for gang in before if gang.hold is not None]
+    assert {gang.hold.kind for gang in limited if gang.hold} == {ReasonKind.NAMESPACE_LIMIT}
+    assert len(limited) == 39
+    live.put("", "Pod", pod("other", nodeName="d", phase="Running"))
+    after = live.reading(0.0).snapshot.gangs
+    assert all(one is other for one, other in zip(before, after, strict=True))
+
+
+def test_who_is_held_anyway_has_no_terms_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gang that lacks a member costs nothing: beside sixty of a term each, none is limited."""
+    monkeypatch.setattr(mind_others, TERM, 25)
+    monkeypatch.setattr(mind_others, LIMIT, 100)
+    short = []
+    for number in range(60):
+        one = repelling(f"s-{number}", "w", {"matchLabels": {"app": f"gone-{number}"}})
+        name = f"short-{number}"
+        one["metadata"]["annotations"] = in_gang(0, 2)["metadata"]["annotations"]
+        one["metadata"]["annotations"]["topology.scheduler/gang"] = name
+        short.append(one)
+    assert set(held(*short).values()) == {ReasonKind.MEMBERS_MISSING}
+    assert len(held(*short)) == 60
+    # In the order of names, it is looked at last.
+    assert "that-may" not in held(*short, repelling("that-may", "w", {"matchLabels": {"app": "x"}}))
 
 
 def spread(number: int, **fields: Any) -> Body:
