@@ -15,6 +15,9 @@ from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.readers.pods.pod_terms import PodTerm
 from fourleaf.model.readers.pods.pods import Pod
 
+NEW_TERM_COMPARISONS = 50
+"""Comparisons that it counts for to look for those that a term picks, found or not."""
+
 Nodes = Mapping[str, Node]
 """All nodes by name, in the fabric or not."""
 
@@ -48,6 +51,7 @@ class KeptApart:
             found: dict[str, set[str]] = defaultdict(set)
             for term in pod.wants.apart:
                 if term not in self._picked:
+                    self._running.count(NEW_TERM_COMPARISONS)
                     self._picked[term] = self._values(term.key, self._running.picked(term))
                 found[_place(term.key)] |= self._picked[term]
             dear = self._dear(pod.namespace)

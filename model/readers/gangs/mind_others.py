@@ -28,8 +28,8 @@ MOST_COMPARISONS = 200_000
 KIND_COMPARISONS = 100
 """Comparisons that it counts for to look at pods that are like no others before, found or not."""
 
-TERM_COMPARISONS = 60
-"""The same for each term of such a pod, which is looked up both ways."""
+TERM_COMPARISONS = 10
+"""The same for each term of such a pod, whether others have it as well or not."""
 
 MOST_FOREIGN_TERMS = 256
 """Terms about pods of other namespaces that those of one namespace which go first may have."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fourleaf.model.readers.gangs import mind_others
+from fourleaf.model.readers.gangs import kept_apart, mind_others
 from fourleaf.model.readers.live import LiveReader
 from fourleaf.model.readers.pods.constraint_text import MOST_CONSTRAINT_BYTES
 from fourleaf.model.reasons.kinds import ReasonKind
@@ -20,6 +20,7 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 LIMIT = "MOST_COMPARISONS"
 KIND = "KIND_COMPARISONS"
 TERM = "TERM_COMPARISONS"
+NEW_TERM = "NEW_TERM_COMPARISONS"
 
 
 @pytest.fixture(autouse=True)
@@ -27,6 +28,7 @@ def _terms_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Comparisons of terms alone are counted, but where a test says otherwise."""
     monkeypatch.setattr(mind_others, KIND, 0)
     monkeypatch.setattr(mind_others, TERM, 0)
+    monkeypatch.setattr(kept_apart, NEW_TERM, 0)
 
 
 def repelling(name: str, app: str, selector: Body, **fields: Any) -> Body:
@@ -153,11 +155,11 @@ def test_who_has_too_many_pods_looked_at_that_are_like_no_others_is_held(
 def test_each_term_of_a_pod_that_is_like_no_other_counts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """At 25 for a term, 1000 allow 40 of them: of sixty pods with two each, 20 and the next one.
+    """At 25 for a new term, 1000 allow 40: of sixty pods with two of their own, 20 and the next.
 
     The reading after that, in which nothing of them is new, changes none of those that are held.
     """
-    monkeypatch.setattr(mind_others, TERM, 25)
+    monkeypatch.setattr(kept_apart, NEW_TERM, 25)
     monkeypatch.setattr(mind_others, LIMIT, 1000)
 
     def of_two_terms(number: int) -> Body:
@@ -182,9 +184,20 @@ def test_each_term_of_a_pod_that_is_like_no_other_counts(
     assert all(one is other for one, other in zip(before, after, strict=True))
 
 
+def test_each_term_of_a_pod_counts_though_others_have_it_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At 10 for a term, 100 allow ten pods of one term that differ in a label, and the next one."""
+    monkeypatch.setattr(mind_others, TERM, 10)
+    monkeypatch.setattr(mind_others, LIMIT, 100)
+    bodies = [repelling(f"p-{n:02}", f"app-{n}", {"matchLabels": {"no": "one"}}) for n in range(30)]
+    limited = [name for name, kind in held(*bodies).items() if kind is ReasonKind.NAMESPACE_LIMIT]
+    assert len(limited) == 19
+
+
 def test_who_is_held_anyway_has_no_terms_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """A gang that lacks a member costs nothing: beside sixty of a term each, none is limited."""
-    monkeypatch.setattr(mind_others, TERM, 25)
+    monkeypatch.setattr(kept_apart, NEW_TERM, 25)
     monkeypatch.setattr(mind_others, LIMIT, 100)
     short = []
     for number in range(60):
