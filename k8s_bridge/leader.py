@@ -20,6 +20,7 @@ from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.scheduling.cycle import Cycle, CycleReport
 from fourleaf.k8s_bridge.scheduling.holds.claims_on_their_way import on_their_way
 from fourleaf.k8s_bridge.scheduling.holds.hung_pages import HungPages
+from fourleaf.k8s_bridge.scheduling.holds.unlisted_nodes import UnlistedNodes
 from fourleaf.k8s_bridge.wiring import Parts, Wiring
 
 LOOKING_SHARE = 0.1
@@ -54,10 +55,12 @@ class Leader:
     ledger: Ledger = field(default_factory=Ledger)
     parts: Parts | None = None
     _hung: HungPages = field(init=False)
+    _unlisted: UnlistedNodes = field(init=False)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     def __post_init__(self) -> None:
         self._hung = HungPages(self.ledger, self.wiring.clock)
+        self._unlisted = UnlistedNodes(self.ledger, self.wiring.clock)
 
     @property
     def busy(self) -> bool:
@@ -104,12 +107,15 @@ class Leader:
                 parts.cycle.forget()
 
     def _seal(self) -> None:
-        """Leave alone what sealed records are about, and plan nothing on pages that hang."""
-        sealed, hung = self.ledger.sealed.nodes, self._hung.nodes()
+        """Leave alone what sealed records are about; plan nothing where no page can be written."""
+        sealed = self.ledger.sealed.nodes | self._unlisted.nodes()
+        hung = self._hung.nodes()
         self.wiring.cache.seal(sealed | hung.every, self.ledger.sealed_gangs, hung.for_now - sealed)
 
     def _layout(self) -> list[Page]:
-        return laid_out(self.wiring.cache.reading().snapshot.fabric, self.ledger)
+        fabric = self.wiring.cache.reading().snapshot.fabric
+        self._unlisted.look(fabric.nodes)
+        return laid_out(fabric, self.ledger)
 
     async def _take_over(self, records: Records, epoch: int) -> int:
         """Fence the leader before; read all pods after that, so that none is missed."""

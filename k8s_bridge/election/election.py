@@ -8,7 +8,7 @@ versions of the pages keep them apart.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -128,8 +128,10 @@ class Election:
         return True
 
     def _look(self, lease: LeaderLease) -> None:
-        if self._seen is None or lease.version != self._seen.version:
-            self._seen, self._seen_at = lease, self._clock.monotonic()
+        # What others write beside its spec renews no Lease.
+        if self._seen is None or lease != replace(self._seen, version=lease.version):
+            self._seen_at = self._clock.monotonic()
+        self._seen = lease
 
     def _expired(self, lease: LeaderLease) -> bool:
         held = lease.seconds or self._timing.hold

@@ -16,6 +16,9 @@ from pydantic import TypeAdapter, ValidationError
 SCORE_FLOOR = 0.01
 """Scores below are forgotten."""
 
+MOST_FAILURES = 1e6
+"""A kept score beyond is nonsense: no node fails so often."""
+
 LEAF_SHARE = 0.5
 """How much a failure of its leaf counts for a node."""
 
@@ -67,6 +70,9 @@ class FailureRates:
         try:
             found = _KEPT.validate_json(text)
         except ValidationError:
+            return False
+        rows = [row for scores in found.values() for row in scores.values()]
+        if not all(0 <= value <= MOST_FAILURES and math.isfinite(at) for value, at in rows):
             return False
         for name, scores in (("nodes", self.nodes), ("leaves", self.leaves)):
             for one, (value, at) in found.get(name, {}).items():

@@ -81,6 +81,9 @@ class TcpProber:
             if error.errno in ALIVE_ERRNOS:
                 return True
             return False if error.errno in UNREACHABLE_ERRNOS else None
+        except (ValueError, OverflowError):
+            # Names and ports that are none: the status of a node is whatever its kubelet wrote.
+            return None
         writer.close()
         return True
 

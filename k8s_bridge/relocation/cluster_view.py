@@ -13,7 +13,7 @@ from typing import Protocol
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.ledger.pods import PodSeen
-from fourleaf.k8s_bridge.relocation.pod_makers import lacking
+from fourleaf.k8s_bridge.relocation.pod_makers import lacking, to_come
 from fourleaf.k8s_bridge.relocation.records import Relocation, Seat
 from fourleaf.model.extensions import NO_EXTENSIONS, ExtensionError, Extensions, load
 from fourleaf.model.gang import Gang, GangKey
@@ -120,6 +120,15 @@ class ClusterView:
         found = [lacking(pod, one.opened, objects, live) for pod in gone]
         known = [number for number in found if number is not None]
         return max(known) if known and len(known) == len(found) else None
+
+    def to_come(self, gang: Gang) -> int | None:
+        """How many pods the makers of those that wait are to make still; None where unknown."""
+        waiting = (pod for role in gang.roles for pod in role.pods)
+        seen = (self.cache.named(gang.key.namespace, pod) for pod in waiting)
+        makers = {one.controller: one for one in seen if one is not None}
+        found = [to_come(one, self.cache.objects, self.cache.live_pods) for one in makers.values()]
+        known = [number for number in found if number is not None]
+        return sum(known) if known and len(known) == len(found) else None
 
     def _owner_of(self, gang: Gang) -> str:
         """The UID of the controller of a gang of one pod, "" where there is none."""

@@ -21,6 +21,7 @@ from fourleaf.k8s_bridge.ledger.formats.envelope import (
     Annotations,
     Strict,
     epoch_of,
+    gang_key,
     has_room,
     lease_body,
     name_of,
@@ -171,9 +172,11 @@ def _of(
     leavers: tuple[Leaver, ...],
     stays: frozenset[tuple[str, str]],
 ) -> Relocation:
-    namespace, _, gang = found.gang.partition("/")
+    gang = gang_key(name_of(body), found.gang)
+    if relocation_name(gang) != name_of(body):
+        raise BadRecord(f"lease {name_of(body)}: gang {gang} has its relocation elsewhere")
     return Relocation(
-        gang=GangKey(namespace, gang),
+        gang=gang,
         purpose=Purpose(found.purpose),
         seats=seats,
         leavers=leavers,

@@ -142,7 +142,13 @@ def _is_late(one: Relocation, view: ClusterView) -> bool:
     limit = view.cache.config.spec.repair.places_limit_seconds
     if view.age(one) >= limit or all(seat.waits for seat in one.seats):
         return False
-    return _has_come(one, view) or bool(view.lacking(one))
+    if view.lacking(one):
+        return True
+    gang = view.comers.get(one.gang)
+    if gang is None or not _has_come(one, view):
+        return False
+    # A gang that lacks none waits for none.
+    return gang.hold is not None or view.to_come(gang) is not None
 
 
 def _has_come(one: Relocation, view: ClusterView) -> bool:
@@ -166,6 +172,8 @@ def _seated(one: Relocation, gang: Gang, view: ClusterView) -> RelocationStep:
         return REST
     if len(waiting) > len(one.seats):
         return RelocationStep(over=True, why="more members are missing than it has places for")
+    if len(waiting) < len(one.seats) and gang.hold is None and view.to_come(gang) == 0:
+        return RelocationStep(over=True, why="it has places for more members than there are to be")
     if len(waiting) < len(one.seats) or not view.fits(one):
         return REST
     found = seats_for(one, gang, view)

@@ -17,6 +17,7 @@ from typing import Any
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import JOBS, REPLICA_SETS, STATEFUL_SETS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.ledger.pods import PodSeen
 from fourleaf.model.running_gang import PodName
 
 Objects = Mapping[Kind, Mapping[tuple[str, str], Body]]
@@ -61,6 +62,16 @@ def lacking(pod: Target, since: float, objects: Objects, live: Callable[[str], i
         found.append(max(0, answer.pods - live(str(body["metadata"].get("uid", "")))))
     known = [number for number in found if number is not None]
     return max(known, default=None)
+
+
+def to_come(pod: PodSeen, objects: Objects, live: Callable[[str], int]) -> int | None:
+    """How many pods the maker of a pod that is there is to make still; None where unknown."""
+    for kind, name, wanted in _makers_by_name(pod.pod.name):
+        body = objects.get(kind, {}).get((pod.pod.namespace, name))
+        if body is not None and body["metadata"].get("uid") == pod.controller:
+            answer = wanted(body)
+            return None if answer is None else max(0, answer.pods - live(pod.controller))
+    return None
 
 
 def is_any_bare(pods: Iterable[PodName], cache: ClusterCache, dead: Container[str] = ()) -> bool:

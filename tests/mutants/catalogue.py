@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.mutants.answers import ANSWERS
 from tests.mutants.claims import CLAIMS
+from tests.mutants.conditions import CONDITIONS
 from tests.mutants.device_classes import DEVICE_CLASSES
 from tests.mutants.devices import DEVICES
 from tests.mutants.evictions import EVICTIONS
@@ -18,6 +19,7 @@ from tests.mutants.hung_pages import HUNG_PAGES
 from tests.mutants.kept_places import KEPT_PLACES
 from tests.mutants.mutant import Mutant
 from tests.mutants.needless import NEEDLESS
+from tests.mutants.odd_records import ODD_RECORDS
 from tests.mutants.overlap import OVERLAP
 from tests.mutants.plugin_calls import PLUGIN_CALLS
 from tests.mutants.preferences import PREFERENCES
@@ -343,6 +345,8 @@ MUTANTS = (
     *PROOFS,
     *REFUSED_EVICTIONS,
     *SEATING,
+    *CONDITIONS,
+    *ODD_RECORDS,
     *SERVED,
     *SILENCE,
     *HUNG_PAGES,

@@ -7,6 +7,7 @@ came before there was any other, and has no envelope: every reader knows it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
@@ -28,6 +29,9 @@ OLDEST = 1
 
 FORMAT_DIGITS = 9
 """Of the number of a format, at most: longer text is no format's number."""
+
+_LONG_NUMBER = re.compile(r"[0-9]{19}")
+"""Where there is one, a number may be larger than what can be written again."""
 
 Annotations = dict[str, str]
 
@@ -139,8 +143,14 @@ def sealed(body: Body, why: str) -> SealedRecord:
 
 def parsed(body: Body, annotation: str, model: type[_Model]) -> _Model:
     """What an annotation of a record says. Raises `BadRecord`."""
+    text = _annotations(body).get(annotation, "")
     try:
-        return model.model_validate_json(_annotations(body).get(annotation, ""))
+        found = model.model_validate_json(text)
+        if _LONG_NUMBER.search(text):
+            _text(found.model_dump())
+        return found
+    except TypeError as error:
+        raise BadRecord(f"lease {name_of(body)}: {annotation}: {error}") from error
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(str(part) for part in first["loc"]) or annotation

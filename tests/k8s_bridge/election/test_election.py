@@ -118,6 +118,23 @@ async def test_a_killed_leader_is_followed_after_its_lease(
     await b.stop()
 
 
+async def test_what_others_write_beside_renews_no_lease(
+    cluster: MemoryCluster, clock: VirtualClock
+) -> None:
+    """A dead leader is followed, though its Lease gets another annotation every second."""
+    a = Candidate(cluster, clock, "a").start()
+    await clock.advance(3.1)
+    b = Candidate(cluster, clock, "b").start()
+    await clock.advance(1)
+    await a.stop()
+    for number in range(8):
+        note = {"metadata": {"annotations": {"touched": str(number)}}}
+        await cluster.patch(LEASES, LEASE, note)
+        await clock.advance(1)
+    assert b.epochs == [2]
+    await b.stop()
+
+
 async def test_a_released_lease_is_free_at_once(
     cluster: MemoryCluster, clock: VirtualClock
 ) -> None:

@@ -136,6 +136,30 @@ def test_a_relocation_comes_back(number: int) -> None:
     assert read_relocation(relocation_body(relocation(number), "me")) == relocation(number)
 
 
+@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize("part", ["priority", "requests"])
+def test_numbers_that_cannot_be_written_again_are_refused(number: int, part: str) -> None:
+    """A priority or a request of more than 64 bits: to write it again would end the term."""
+    body = relocation_body(relocation(number), "me")
+    said = body["metadata"]["annotations"]
+    content = json.loads(said[CONTENT])
+    if part == "priority":
+        content[part] = 10**20
+    else:
+        content[part][0][0] = 10**25
+    said[CONTENT] = json.dumps(content)
+    with pytest.raises(BadRecord, match="64-bit"):
+        read_relocation(body)
+
+
+def test_a_relocation_of_another_gang_is_refused() -> None:
+    """Its name says whose it is: its places would be kept for a gang that none looks up."""
+    body = relocation_body(relocation(1), "me")
+    body["metadata"]["name"] = relocation_name(GangKey("ml", "other"))
+    with pytest.raises(BadRecord, match="has its relocation elsewhere"):
+        read_relocation(body)
+
+
 @settings(max_examples=60)
 @given(PAGES, st.sampled_from(KNOWN), st.sampled_from(KNOWN))
 def test_converted_and_back(one: Page, there: int, back: int) -> None:

@@ -33,7 +33,19 @@ def test_what_is_written_is_what_is_read() -> None:
     assert again.permille("a", "l", 8 * DAY) == failures.permille("a", "l", 8 * DAY)
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"nodes": {"a": 1}}', "{"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        '{"nodes": {"a": 1}}',
+        "{",
+        '{"nodes": {"a": [-2000, 1]}}',
+        '{"nodes": {"a": [NaN, 1]}}',
+        '{"leaves": {"a": [1, Infinity]}}',
+        '{"nodes": {"b": [1, 1], "a": [1e300, 1]}}',
+    ],
+)
 def test_nonsense_is_refused(text: str) -> None:
     """And nothing is taken of it."""
     failures = FailureRates(half_life=DAY)

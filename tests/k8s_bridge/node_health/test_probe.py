@@ -57,6 +57,14 @@ async def test_a_name_that_leads_nowhere_does_not_answer() -> None:
 
 
 @pytest.mark.parametrize(
+    ("host", "port"), [("127.0.0.1", 70_000), ("a..b", KUBELET_PORT), ("h" * 70, KUBELET_PORT)]
+)
+async def test_what_is_no_address_could_not_be_asked(host: str, port: int) -> None:
+    """A kubelet may write any port and name into the status of its node: that ends no term."""
+    assert await PROBER.answers(KubeletAddress(host, port)) is None
+
+
+@pytest.mark.parametrize(
     ("number", "answer"),
     [(errno.EMFILE, None), (errno.ENOMEM, None), (errno.EHOSTUNREACH, False)],
 )

@@ -16,6 +16,7 @@ from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
 from fourleaf.k8s_bridge.relocation.pod_makers import lacking
 from fourleaf.k8s_bridge.relocation.records import Purpose
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
+from tests.twins.jobs import job
 
 
 async def relocations(bench: Bench) -> int:
@@ -120,6 +121,24 @@ async def test_a_job_that_makes_no_more_has_none(bench: Bench, change: Body) -> 
     await bench.clock.advance(2)
     assert not await relocations(bench)
     assert "RelocationGivenUp" not in await bench.reasons()
+
+
+@pytest.mark.parametrize("remade", [True, False], ids=["submitted again", "made smaller"])
+async def test_a_smaller_job_waits_for_no_more_than_it_makes(bench: Bench, remade: bool) -> None:
+    """Of a Job of four that lost its nodes two come: they start within seconds."""
+    await bench.submit("g", 4)
+    bench.jobs.backoff = 10.0
+    bench.lose(*list((await bench.places("g")).values()))
+    await bench.clock.advance(24)
+    if remade:
+        await bench.delete("g")
+        await bench.cluster.create(JOBS, TEAM, job("g", 2))
+    else:
+        fewer = {"spec": {"parallelism": 2, "completions": 2}}
+        await bench.cluster.patch(JOBS, Target(TEAM, "g"), fewer)
+    await bench.clock.advance(40)
+    assert len(await bench.places("g")) == 2
+    assert not await relocations(bench)
 
 
 def maker(name: str, made: Any = "2026-01-01T00:00:00Z", owner: str = "", **spec: Any) -> Body:
