@@ -126,10 +126,9 @@ async def test_a_job_that_makes_no_more_has_none(bench: Bench, change: Body) -> 
 @pytest.mark.parametrize("remade", [True, False], ids=["submitted again", "made smaller"])
 async def test_a_smaller_job_waits_for_no_more_than_it_makes(bench: Bench, remade: bool) -> None:
     """Of a Job of four that lost its nodes two come: they start within seconds."""
-    await bench.submit("g", 4)
-    bench.jobs.backoff = 10.0
-    bench.lose(*list((await bench.places("g")).values()))
-    await bench.clock.advance(24)
+    await lost(bench, 4, 4)
+    assert await relocations(bench) == 1
+    bench.jobs.backoff = 40.0
     if remade:
         await bench.delete("g")
         await bench.cluster.create(JOBS, TEAM, job("g", 2))
