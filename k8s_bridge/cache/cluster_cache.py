@@ -201,10 +201,15 @@ class ClusterCache:
         """The pod of that name, None where there is none."""
         return self._pods.get(self._uids.get((namespace, name), ""))
 
-    def live_pods(self, controller: str) -> int:
-        """How many pods that a controller has made, by its UID, run or wait."""
+    def live_pods(self, namespace: str, controller: str) -> int:
+        """How many pods that a controller of a namespace has made, by its UID, run or wait.
+
+        Those of other namespaces may name it too, which cannot have made them.
+        """
         pods = (self._pods[uid] for uid in self._made.of(controller))
-        return sum(not pod.finished and not pod.deleting for pod in pods)
+        return sum(
+            pod.pod.namespace == namespace and not pod.finished and not pod.deleting for pod in pods
+        )
 
     def usable(self, node: str) -> bool:
         """Whether the node exists, is ready, and is not withheld."""

@@ -28,6 +28,9 @@ FENCE = PREFIX + "fence"
 LEADER = "fourleaf-scheduler"
 """The Lease that the replicas elect their leader with."""
 
+DIGEST_DIGITS = 32
+"""Of SHA-256 in names of what tenants name: none finds another text of the same 128 bits."""
+
 _SLUG = 40
 
 

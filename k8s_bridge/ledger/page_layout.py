@@ -14,7 +14,7 @@ from dataclasses import replace
 from fourleaf.k8s_bridge.ledger.compaction import is_settled, tidied
 from fourleaf.k8s_bridge.ledger.formats.codec import entry_size
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
-from fourleaf.k8s_bridge.ledger.names import page_name
+from fourleaf.k8s_bridge.ledger.names import DIGEST_DIGITS, page_name
 from fourleaf.k8s_bridge.ledger.pods import PodLister, is_gone
 from fourleaf.k8s_bridge.ledger.records import Entry, Member, Page
 from fourleaf.model.fabric import Fabric
@@ -171,7 +171,7 @@ def _adopted(nodes: Iterable[str], ledger: Ledger, pods: PodLister) -> list[Entr
 
 
 def _adoption(gang: GangKey) -> str:
-    return "a" + hashlib.sha256(str(gang).encode()).hexdigest()[:11]
+    return "a" + hashlib.sha256(str(gang).encode()).hexdigest()[:DIGEST_DIGITS]
 
 
 def _joined(kept: Sequence[Entry], adopted: Sequence[Entry]) -> tuple[Entry, ...]:

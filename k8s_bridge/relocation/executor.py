@@ -218,7 +218,7 @@ class Executor:
             if view.stands(leaver.pod.uid, leaver.node):
                 self.trials.remember(leaver.pod, "the API has not let it go")
             elif seen is not None and leaver.pod.uid in view.overdue:
-                self.trials.remember_owner(seen.controller)
+                self.trials.remember_owner(seen.pod.namespace, seen.controller)
 
     def _is_sealed(self, one: Relocation) -> bool:
         """Whether a record that cannot be read is about its gang or nodes."""

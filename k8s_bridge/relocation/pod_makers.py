@@ -23,6 +23,9 @@ from fourleaf.model.running_gang import PodName
 Objects = Mapping[Kind, Mapping[tuple[str, str], Body]]
 """Kind -> (namespace, name) -> object, as watched."""
 
+LivePods = Callable[[str, str], int]
+"""Namespace and UID of a controller -> how many pods that it has made run or wait."""
+
 _OF_AN_INDEX = re.compile(r"(.+)-[0-9]+-[a-z0-9]{5}")
 _GENERATED = re.compile(r"(.+)-[a-z0-9]{5}")
 _NUMBERED = re.compile(r"(.+)-[0-9]+")
@@ -42,12 +45,12 @@ class _WantedPods:
     final: bool = False
 
 
-def lacking(pod: Target, since: float, objects: Objects, live: Callable[[str], int]) -> int | None:
+def lacking(pod: Target, since: float, objects: Objects, live: LivePods) -> int | None:
     """How many pods the maker of a pod that is gone is to make; None where that is not known.
 
     A maker that was made after `since`, in seconds since the epoch, is another of the same name.
-    `live` counts the pods of a controller, by its UID, that run or wait. Where the name fits
-    several makers, the largest number counts.
+    `live` counts the pods of a controller, by its namespace and UID, that run or wait. Where the
+    name fits several makers, the largest number counts.
     """
     found: list[int | None] = []
     for kind, name, wanted in _makers_by_name(pod.name):
@@ -59,18 +62,19 @@ def lacking(pod: Target, since: float, objects: Objects, live: Callable[[str], i
             continue
         if answer.final and _is_made_anew(body):
             return None
-        found.append(max(0, answer.pods - live(str(body["metadata"].get("uid", "")))))
+        uid = str(body["metadata"].get("uid", ""))
+        found.append(max(0, answer.pods - live(pod.namespace, uid)))
     known = [number for number in found if number is not None]
     return max(known, default=None)
 
 
-def to_come(pod: PodSeen, objects: Objects, live: Callable[[str], int]) -> int | None:
+def to_come(pod: PodSeen, objects: Objects, live: LivePods) -> int | None:
     """How many pods the maker of a pod that is there is to make still; None where unknown."""
     for kind, name, wanted in _makers_by_name(pod.pod.name):
         body = objects.get(kind, {}).get((pod.pod.namespace, name))
         if body is not None and body["metadata"].get("uid") == pod.controller:
-            answer = wanted(body)
-            return None if answer is None else max(0, answer.pods - live(pod.controller))
+            answer, there = wanted(body), live(pod.pod.namespace, pod.controller)
+            return None if answer is None else max(0, answer.pods - there)
     return None
 
 

@@ -113,7 +113,7 @@ HARM = (
         "memory of victims that never end",
         "pod after pod of a tenant is told to go, and none of them makes room",
         "k8s_bridge/relocation/executor.py",
-        "                self.trials.remember_owner(seen.controller)\n",
+        "                self.trials.remember_owner(seen.pod.namespace, seen.controller)\n",
         "                pass\n",
         f"{PREEMPTION}::test_of_who_never_ends_no_more_are_told_to",
     ),

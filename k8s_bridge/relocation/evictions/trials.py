@@ -80,8 +80,8 @@ class EvictionTrials:
     turns: RequestTurns = field(default_factory=lambda: RequestTurns(EVICTIONS_AT_ONCE))
     _trials: dict[str, _EvictionTrial] = field(default_factory=dict)
     _refused: dict[str, _Remembered] = field(default_factory=dict)
-    _unending: dict[str, float] = field(default_factory=dict)
-    """UID of a controller -> until when none of its pods is evicted, on the monotonic clock."""
+    _unending: dict[tuple[str, str], float] = field(default_factory=dict)
+    """Namespace and UID of a controller -> until when none of its pods is evicted, monotonic."""
 
     def limits(self, pods: Iterable[PodName], unanswered: bool) -> list[EvictionLimit]:
         """No eviction of any of these pods that was refused lately.
@@ -93,7 +93,7 @@ class EvictionTrials:
         for pod in pods if self._refused or self._trials or self._unending else ():
             seen = self.cache.named(*pod)
             uid = seen.pod.uid if seen else ""
-            if seen is not None and seen.controller in self._unending:
+            if seen is not None and (pod[0], seen.controller) in self._unending:
                 why = f"pod {pod[0]}/{pod[1]} (another one of its controller never ended)"
                 found.append(EvictionLimit(why, frozenset([pod]), 0))
                 continue
@@ -162,10 +162,13 @@ class EvictionTrials:
         )
         self._refused[pod.uid] = _Remembered(why, now + seconds, seconds)
 
-    def remember_owner(self, controller: str) -> None:
-        """Remember that a pod of a controller, by its UID, was told to go and has not ended."""
+    def remember_owner(self, namespace: str, controller: str) -> None:
+        """Remember that a pod of a controller, by its UID, was told to go and has not ended.
+
+        A pod of another namespace may name it as well.
+        """
         if controller:
-            self._unending[controller] = self.clock.monotonic() + REFUSED_LIMIT_SECONDS
+            self._unending[namespace, controller] = self.clock.monotonic() + REFUSED_LIMIT_SECONDS
 
     async def _run(self, pod: Target) -> None:
         trial = self._trials[pod.uid]

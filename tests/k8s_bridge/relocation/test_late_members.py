@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from fourleaf.k8s_bridge.cluster.kinds import JOBS, LEASES, PODS, REPLICA_SETS, STATEFUL_SETS, Kind
+from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, pod, submit
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
 from fourleaf.k8s_bridge.relocation.pod_makers import lacking
@@ -153,7 +154,7 @@ def to_make(pod: str, *made: tuple[Kind, Body], live: int = 0, since: float = 2e
     objects = {kind: {(TEAM, body["metadata"]["name"]): body} for kind, body in made}
     for kind, body in made:
         objects[kind][TEAM, body["metadata"]["name"]] = body
-    return lacking(Target(TEAM, pod, "u"), since, objects, lambda uid: live)
+    return lacking(Target(TEAM, pod, "u"), since, objects, lambda namespace, uid: live)
 
 
 INDEXED = {"completionMode": "Indexed"}
@@ -247,13 +248,19 @@ async def test_the_live_pods_of_a_controller(bench: Bench) -> None:
     cache = scheduler.cache
     await bench.submit("g", 3)
     uid = (await bench.cluster.get(JOBS, Target(TEAM, "g")))["metadata"]["uid"]
-    assert cache.live_pods(uid) == 3
+    assert cache.live_pods(TEAM, uid) == 3
     bench.jobs.backoff = 600.0
     first, second, _ = await bench.pods("g")
     bench.kubelets.finish(TEAM, [first["metadata"]["name"]])
     await bench.cluster.delete(PODS, Target(TEAM, second["metadata"]["name"]))
     await bench.clock.advance(1)
-    assert cache.live_pods(uid) == 1
+    assert cache.live_pods(TEAM, uid) == 1
     cache.take_all(PODS, await bench.cluster.list(PODS))
-    assert cache.live_pods(uid) == 1
-    assert cache.live_pods("") == 0
+    assert cache.live_pods(TEAM, uid) == 1
+    assert cache.live_pods(TEAM, "") == 0
+    await add_namespace(bench.cluster, "others")
+    forged = pod("forged", 0)
+    forged["metadata"]["ownerReferences"] = first["metadata"]["ownerReferences"]
+    await submit(bench.cluster, "others", [forged])
+    await bench.clock.advance(1)
+    assert cache.live_pods(TEAM, uid) == 1

@@ -79,7 +79,7 @@ async def test_an_owner_whose_pod_never_ended_is_spared_for_ten_minutes(
     clock: VirtualClock, trials: EvictionTrials
 ) -> None:
     """No pod of that controller goes for 600 s, and each may after that."""
-    trials.remember_owner("owner")
+    trials.remember_owner(POD.namespace, "owner")
     await clock.advance(599)
     assert stays(trials)
     await clock.advance(2)
