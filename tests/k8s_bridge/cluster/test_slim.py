@@ -9,6 +9,7 @@ import orjson
 import pytest
 
 from benchmarks.read.cluster import cluster, node, pod
+from fourleaf.k8s_bridge.cluster import slim as slim_objects
 from fourleaf.k8s_bridge.cluster.entry_limit import MOST_ENTRIES, TOO_LARGE
 from fourleaf.k8s_bridge.cluster.errors import ClusterError
 from fourleaf.k8s_bridge.cluster.kinds import (
@@ -394,6 +395,21 @@ def test_an_object_of_very_many_parts_is_kept_in_part(
     assert entries(slim) <= MOST_ENTRIES + 20
     assert path[0] != "metadata" or slim[path[0]][path[1]] is None
     assert (slim["metadata"]["name"], slim["spec"]["minMember"]) == ("o", 2)
+
+
+def test_nothing_is_made_of_what_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A RayCluster of 2,000 groups of templates: templates are made of what is kept alone."""
+    made: list[int] = []
+    was = slim_objects._templates
+
+    def counted(value: Any, levels: int) -> Any:
+        made.append(1)
+        return was(value, levels)
+
+    monkeypatch.setattr(slim_objects, "_templates", counted)
+    group = {"template": {"spec": {"containers": [{"name": "c", "image": "i"}] * 4}}}
+    _slim(RAY_CLUSTERS, {"metadata": {"name": "r"}, "spec": {"workerGroupSpecs": [group] * 2_000}})
+    assert 0 < len(made) <= MOST_ENTRIES
 
 
 def test_what_is_not_kept_of_one_object_is_kept_of_others() -> None:
