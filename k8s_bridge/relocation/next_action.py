@@ -142,12 +142,14 @@ def _is_late(one: Relocation, view: ClusterView) -> bool:
     limit = view.cache.config.spec.repair.places_limit_seconds
     if view.age(one) >= limit or all(seat.waits for seat in one.seats):
         return False
-    if view.lacking(one):
-        return True
+    return _awaits_more(one, view) or bool(view.lacking(one))
+
+
+def _awaits_more(one: Relocation, view: ClusterView) -> bool:
+    """Whether some have come that its seats are for, and wait for others."""
     gang = view.comers.get(one.gang)
     if gang is None or not _has_come(one, view):
         return False
-    # A gang that lacks none waits for none.
     return gang.hold is not None or view.to_come(gang) is not None
 
 

@@ -112,7 +112,7 @@ class Survey:
     ) -> tuple[int, tuple[str, ...]]:
         """How many pods a node holds, and every law that refuses it.
 
-        `by_any_source`: it is selected, whoever names its GPUs.
+        `by_any_source`: it is selected, no matter what names its GPUs.
         """
         gang, role, fabric = self.gang, self.role, self.fabric
         node = fabric.nodes[index]

@@ -503,8 +503,8 @@ HARM = (
     Mutant(
         "members that repel another kind",
         "a launcher is put on the host of a worker that it repels",
-        "model/readers/gangs/holds.py",
-        "            if picked == [pod]:\n",
+        "model/readers/gangs/members_apart.py",
+        "            if found.count == 1 and found.one is pod:\n",
         "            if True:\n",
         f"{NEAR}::test_members_of_two_kinds_that_repel_each_other_are_refused_by_name",
     ),

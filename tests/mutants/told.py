@@ -80,8 +80,8 @@ TOLD = (
         "told: the taint of a cordon is no other hindrance",
         "on a real cluster, where each cordoned node has a taint, none is ever named",
         "solver/explain/left_out.py",
-        "role.constraint.untolerated(own_taints(node))",
-        "role.constraint.untolerated(node)",
+        "role.constraint.untolerated(own_taints(node).taints)",
+        "role.constraint.untolerated(node.taints)",
         f"{EXPLAIN}/test_let_in.py::test_a_cordoned_node_leads_where_it_is_all_that_is_missing"
         "[as the control plane taints]",
     ),
