@@ -79,6 +79,8 @@ LOADS: dict[str, Callable[[], Load]] = {
     "100 gangs of 4 pods of 100 tolerations each": lambda: Load(pods.tolerant_gangs()),
     "a gang of 1,500 pods of 32 anti-affinity terms": lambda: Load(pods.members_apart(1500)),
     "2,000 pods of 32 anti-affinity terms of their own": lambda: Load(pods.own_terms(2000)),
+    "20 pods of 500 disks of their own": lambda: Load(pods.with_disks(20, 500)),
+    "60 pods of 30 disks of their own": lambda: Load(pods.with_disks(60, 30)),
     "500 pods near pods that are not there": lambda: Load(pods.followers()),
     "300 hopeless pods, 100 changes a second": lambda: Load(pods.hopeless(300), busy=100),
 }

@@ -230,3 +230,16 @@ def _with_own_terms(bodies: list[Body]) -> list[Body]:
         ]
         body["spec"]["affinity"] = {"podAntiAffinity": {_REQUIRED: terms}}
     return bodies
+
+
+def with_disks(count: int, each: int) -> list[Body]:
+    """Pods of so many disks of their own, named in the pods themselves."""
+    bodies = []
+    for i in range(count):
+        body = one(f"d-{i}", 0)
+        body["spec"]["volumes"] = [
+            {"name": f"v-{j}", "gcePersistentDisk": {"pdName": f"disk-{i}-{j}"}}
+            for j in range(each)
+        ]
+        bodies.append(body)
+    return bodies
