@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.tenants import pods
+from fourleaf.k8s_bridge.cluster.kinds import Kind
 from fourleaf.k8s_bridge.cluster.memory.actors import gang
 from fourleaf.k8s_bridge.cluster.protocol import Body
 
@@ -21,12 +22,15 @@ TWICE = 2.0
 class Load:
     """`bodies` come first, in turn into so many `namespaces`; `standing` run before.
 
+    `objects` are there before them, in the first namespace.
+
     `refused`: a policy forbids all its bindings. `throttled`: of so many writes one is answered
     429. `busy`: so many of its pods change each second.
     """
 
     bodies: Sequence[Body] = ()
     standing: Sequence[Body] = ()
+    objects: Sequence[tuple[Kind, Body]] = ()
     namespaces: int = 1
     refused: bool = False
     throttled: int = 0
@@ -81,6 +85,12 @@ LOADS: dict[str, Callable[[], Load]] = {
     "2,000 pods of 32 anti-affinity terms of their own": lambda: Load(pods.own_terms(2000)),
     "20 pods of 500 disks of their own": lambda: Load(pods.with_disks(20, 500)),
     "60 pods of 30 disks of their own": lambda: Load(pods.with_disks(60, 30)),
+    "a gang of 100 pods that name 500 claims each, 10 changes a second": lambda: Load(
+        pods.claiming(100, 500), objects=pods.claims(500), busy=10
+    ),
+    "300 budgets of 9,000 values, 60 pods": lambda: Load(
+        pods.hopeless(60), pods.repelling(3, "b"), objects=pods.budgets(300, 9_000)
+    ),
     "500 pods near pods that are not there": lambda: Load(pods.followers()),
     "300 hopeless pods, 100 changes a second": lambda: Load(pods.hopeless(300), busy=100),
 }

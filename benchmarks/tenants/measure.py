@@ -188,6 +188,8 @@ async def _submit(cluster: MemoryCluster, load: Load) -> int:
     """Create all that the load has; its bytes."""
     for number in range(load.namespaces):
         await add_namespace(cluster, f"{OTHER}-{number}")
+    for kind, body in load.objects:
+        cluster.store.create(kind, f"{OTHER}-0", body)
     for number, body in enumerate(load.standing):
         body["spec"]["nodeName"] = NODES[number % len(NODES)]
         cluster.store.create(PODS, f"{OTHER}-0", body)
@@ -196,7 +198,8 @@ async def _submit(cluster: MemoryCluster, load: Load) -> int:
         cluster.store.create(PODS, f"{OTHER}-{number % load.namespaces}", body)
         if number % 100 == 0:
             await asyncio.sleep(0)
-    return sum(len(orjson.dumps(body)) for body in (*load.standing, *load.bodies))
+    objects = (body for _, body in load.objects)
+    return sum(len(orjson.dumps(body)) for body in (*objects, *load.standing, *load.bodies))
 
 
 async def _change(cluster: MemoryCluster, load: Load) -> None:

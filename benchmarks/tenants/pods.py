@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
+from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, RESOURCE_CLAIMS, Kind
 from fourleaf.k8s_bridge.cluster.memory.actors import GANG, GANG_SIZE, gang, pod
 from fourleaf.k8s_bridge.cluster.protocol import Body
 
@@ -243,3 +244,30 @@ def with_disks(count: int, each: int) -> list[Body]:
         ]
         bodies.append(body)
     return bodies
+
+
+def claims(count: int) -> list[tuple[Kind, Body]]:
+    """ResourceClaims of one request."""
+    request = {"name": "r", "exactly": {"deviceClassName": "no-such", "count": 1}}
+    spec = {"devices": {"requests": [request]}}
+    return [(RESOURCE_CLAIMS, {"metadata": {"name": f"c-{i}"}, "spec": spec}) for i in range(count)]
+
+
+def claiming(size: int, each: int) -> list[Body]:
+    """A gang of pods that name so many of these claims each."""
+    bodies = gang("k", size, 0)
+    for body in bodies:
+        body["spec"]["resourceClaims"] = [
+            {"name": f"c-{i}", "resourceClaimName": f"c-{i}"} for i in range(each)
+        ]
+    return bodies
+
+
+def budgets(count: int, values_of_each: int) -> list[tuple[Kind, Body]]:
+    """Disruption budgets whose selectors name so many values."""
+    found = []
+    for i in range(count):
+        picks = {"matchExpressions": [values("app", "In", f"v{i}", values_of_each)]}
+        spec = {"maxUnavailable": 1, "selector": picks}
+        found.append((DISRUPTION_BUDGETS, {"metadata": {"name": f"b-{i}"}, "spec": spec}))
+    return found
