@@ -7,14 +7,85 @@ from tests.mutants.mutant import Mutant
 NAMED = "tests/model/readers/pods/test_named_objects.py"
 AMOUNTS = "tests/model/test_resources.py::test_names_are_looked_up_not_searched_for"
 
+MANY_CLAIMS = f"{NAMED}::test_a_pod_that_names_more_claims_than_are_looked_up_is_held_by_name"
+ASKS = "tests/model/readers/dra/test_asks.py"
+ALLOWED = (
+    "tests/model/readers/live/test_read_allowance.py"
+    "::test_claims_of_volumes_and_devices_count_beside_pods"
+)
+
 NAMED_OBJECTS = (
     Mutant(
         "amounts of one pod",
         "twenty pods without GPUs that name 500 disks each keep all others from starting",
         "model/readers/pods/node_constraints.py",
-        "    if not stands and (what := too_many_amounts(spec)):\n",
-        "    if False:\n",
+        "too_many_amounts(spec) or too_many_objects(spec)",
+        "too_many_objects(spec)",
         f"{NAMED}::test_a_pod_that_names_too_much_is_held_by_name",
+    ),
+    Mutant(
+        "objects of one pod",
+        "a gang of which each pod names 500 claims ends the term of each leader",
+        "model/readers/pods/node_constraints.py",
+        "too_many_amounts(spec) or too_many_objects(spec)",
+        "too_many_amounts(spec)",
+        MANY_CLAIMS,
+    ),
+    Mutant(
+        "objects of one pod that are not looked up: claims",
+        "who is held for what it names has all of it looked up each time",
+        "model/readers/pods/claiming_pods.py",
+        "    if pod.waits and too_many_objects(pod.spec):\n        return\n",
+        "",
+        MANY_CLAIMS,
+    ),
+    Mutant(
+        "objects of one pod that are not looked up: volumes",
+        "the same, for volumes",
+        "model/readers/gangs/read_gang.py",
+        " and not (pod.waits and too_many_objects(pod.spec))",
+        "",
+        f"{NAMED}::test_volumes_are_not_looked_up_where_they_are_too_many",
+    ),
+    Mutant(
+        "objects of one pod that are not looked up: changes",
+        "a claim that changes has pods read again that do not have it looked up",
+        "model/readers/live/pod_cache.py",
+        "    if pod.waits and too_many_objects(pod.spec):\n        return ()\n",
+        "",
+        ALLOWED,
+    ),
+    Mutant(
+        "claims count as read again",
+        "pods of 32 claims each are read again as often as others, at twenty times the cost",
+        "model/readers/live/pod_cache.py",
+        "1 + len(claims) // CLAIMS_A_POD",
+        "1",
+        ALLOWED,
+    ),
+    Mutant(
+        "what a claim asks for is kept",
+        "each member that comes has the claims of its whole gang read",
+        "model/readers/dra/asks.py",
+        "        if asks is None or read_of is not spec:\n",
+        "        if True:\n",
+        f"{ASKS}::test_a_claim_is_read_once_until_it_says_something_else",
+    ),
+    Mutant(
+        "classes that claims were read under",
+        "a claim is honoured for a class that is understood no more",
+        "model/readers/dra/asks.py",
+        "            self._kept.clear()\n",
+        "            pass\n",
+        f"{ASKS}::test_a_class_that_says_something_else_has_claims_read_again",
+    ),
+    Mutant(
+        "claims that are gone",
+        "claims that come and go fill the memory",
+        "model/readers/live/reader.py",
+        "            self._ground.asks.forget(kind, *at)\n",
+        "",
+        f"{ASKS}::test_nothing_is_kept_of_a_claim_that_is_gone",
     ),
     Mutant(
         "names of amounts that are looked up: taken",

@@ -1,8 +1,8 @@
-"""What a pod that waits may name: each disk, host port and resource is held against all nodes."""
+"""What a pod that waits may name: amounts are held against all nodes, objects are looked up."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from fourleaf.model.readers.objects.inline_disks import INLINE_DISKS
@@ -14,12 +14,26 @@ MOST_HOST_PORTS = 64
 """Ports of its node that a waiting pod asks for."""
 MOST_RESOURCES = 64
 """Different resources that the containers of a waiting pod ask for."""
+MOST_CLAIMS = 32
+"""ResourceClaims that a waiting pod names."""
+MOST_VOLUME_CLAIMS = 64
+"""PersistentVolumeClaims that a waiting pod names, and its ephemeral volumes together."""
+_CLAIMED = ("persistentVolumeClaim", "ephemeral")
+
+
+def too_many_objects(spec: Body) -> str:
+    """Of which objects a pod that waits names too many, "" where of none."""
+    claims, volumes = (spec.get(key) for key in ("resourceClaims", "volumes"))
+    if isinstance(claims, list) and len(claims) > MOST_CLAIMS:
+        return f"spec.resourceClaims, with more than {MOST_CLAIMS} claims,"
+    if _having(volumes, _CLAIMED) > MOST_VOLUME_CLAIMS:
+        return f"spec.volumes, with more than {MOST_VOLUME_CLAIMS} PersistentVolumeClaims,"
+    return ""
 
 
 def too_many_amounts(spec: Body) -> str:
     """Of what a pod that waits asks a node for too many amounts, "" where it does not."""
-    volumes = _dicts(spec.get("volumes"))
-    if sum(any(one in volume for one in INLINE_DISKS) for volume in volumes) > MOST_DISKS:
+    if _having(spec.get("volumes"), INLINE_DISKS) > MOST_DISKS:
         return f"spec.volumes, with more than {MOST_DISKS} disks that the pod itself names,"
     containers = [*_dicts(spec.get("containers")), *_dicts(spec.get("initContainers"))]
     key = "containerPort" if spec.get("hostNetwork") is True else "hostPort"
@@ -29,6 +43,13 @@ def too_many_amounts(spec: Body) -> str:
     if len({name for one in containers for name in _resources(one)}) > MOST_RESOURCES:
         return f"spec.containers[*].resources, with more than {MOST_RESOURCES} names of resources,"
     return ""
+
+
+def _having(volumes: object, sources: Collection[str]) -> int:
+    """How many volumes have one of these sources."""
+    if not isinstance(volumes, list) or len(volumes) <= min(MOST_DISKS, MOST_VOLUME_CLAIMS):
+        return 0
+    return sum(not volume.keys().isdisjoint(sources) for volume in _dicts(volumes))
 
 
 def _resources(container: Body) -> Iterator[str]:
