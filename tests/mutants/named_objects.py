@@ -9,6 +9,7 @@ AMOUNTS = "tests/model/test_resources.py::test_names_are_looked_up_not_searched_
 
 MANY_CLAIMS = f"{NAMED}::test_a_pod_that_names_more_claims_than_are_looked_up_is_held_by_name"
 ASKS = "tests/model/readers/dra/test_asks.py"
+BUDGETS = "tests/k8s_bridge/cache/test_known_budgets.py"
 ALLOWED = (
     "tests/model/readers/live/test_read_allowance.py"
     "::test_claims_of_volumes_and_devices_count_beside_pods"
@@ -102,6 +103,31 @@ NAMED_OBJECTS = (
         "has = left.get(name)",
         "has = next((n for key, n in free.extra if key == name), None)",
         AMOUNTS,
+    ),
+    Mutant(
+        "budgets that were read",
+        "500 budgets of 9,000 values keep the event loop for three seconds at each plan",
+        "k8s_bridge/cache/known_budgets.py",
+        "            if known is None or known[0] is not body:\n",
+        "            if True:\n",
+        f"{BUDGETS}::test_a_budget_is_read_once_until_it_says_something_else",
+    ),
+    Mutant(
+        "budgets that are gone",
+        "budgets that come and go fill the memory",
+        "k8s_bridge/cache/cluster_cache.py",
+        "        if kind is DISRUPTION_BUDGETS:\n            if at",
+        "        if False:\n            if at",
+        f"{BUDGETS}::test_nothing_is_kept_of_a_budget_that_is_gone",
+    ),
+    Mutant(
+        "selectors of budgets",
+        "1,800 budgets of 9,000 values end the term of a leader at the first plan that asks",
+        "model/readers/pods/disruption_budgets.py",
+        "    return count > MOST_SELECTOR_VALUES\n",
+        "    return False\n",
+        "tests/model/readers/pods/test_disruption_budgets.py"
+        "::test_a_budget_of_a_very_long_selector_holds_all_pods_of_its_namespace",
     ),
 )
 """The harm is what one tenant made happen before there was the safeguard."""
