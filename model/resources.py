@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 
 from fourleaf.model.devices.demand import DeviceDemand
 from fourleaf.model.devices.free import FreeDevices, unknown
@@ -92,10 +91,7 @@ def capacity_of(offer: Resources, name: str) -> int:
 
 def minus(offer: Resources, taken: Resources) -> Resources:
     """What is left of `offer` once `taken` is gone; may be negative where overcommitted."""
-    extra: tuple[tuple[str, int], ...] = ()
-    if offer.extra or taken.extra:
-        names = sorted({key for key, _ in offer.extra} | {key for key, _ in taken.extra})
-        extra = tuple((name, capacity_of(offer, name) - taken.amount(name)) for name in names)
+    extra = _extra_after(offer.extra, taken.extra) if taken.extra else offer.extra
     return Resources(
         offer.gpus - taken.gpus,
         None if offer.cpu is None else offer.cpu - (taken.cpu or 0),
@@ -105,6 +101,18 @@ def minus(offer: Resources, taken: Resources) -> Resources:
         None,
         _devices_after(offer, taken),
     )
+
+
+def _extra_after(
+    offered: tuple[tuple[str, int], ...], taken: tuple[tuple[str, int], ...]
+) -> tuple[tuple[str, int], ...]:
+    """What is left of extra resources, also of those that are not listed."""
+    left = dict(offered)
+    for name, amount in taken:
+        known = left.get(name)
+        left[name] = (unlisted(name) if known is None else known) - amount
+    # Sorted already where no name has come in.
+    return tuple(left.items() if len(left) == len(offered) else sorted(left.items()))
 
 
 def _devices_after(offer: Resources, taken: Resources) -> FreeDevices | None:
@@ -141,18 +149,25 @@ def given_back(free: Resources, request: Resources) -> Resources:
 
 def plus(a: Resources, b: Resources) -> Resources:
     """The sum of two requests."""
-    if not a.extra and not b.extra:
-        extra: tuple[tuple[str, int], ...] = ()
-    else:
-        names = sorted({key for key, _ in a.extra} | {key for key, _ in b.extra})
-        extra = tuple((name, a.amount(name) + b.amount(name)) for name in names)
     return Resources(
         gpus=a.gpus + b.gpus,
         cpu=(a.cpu or 0) + (b.cpu or 0),
         memory=(a.memory or 0) + (b.memory or 0),
         pods=a.pods + b.pods,
-        extra=extra,
+        extra=_sum_of_extra((a, b)),
     )
+
+
+def _sum_of_extra(requests: Sequence[Resources]) -> tuple[tuple[str, int], ...]:
+    """The extra resources of all requests together."""
+    some = [one.extra for one in requests if one.extra]
+    if len(some) < 2:
+        return some[0] if some else ()
+    found = dict(some[0])
+    for extra in some[1:]:
+        for name, amount in extra:
+            found[name] = found.get(name, 0) + amount
+    return tuple(sorted(found.items()))
 
 
 def total(requests: Sequence[Resources]) -> Resources:
@@ -161,13 +176,11 @@ def total(requests: Sequence[Resources]) -> Resources:
         return requests[0]
     gpus = cpu = memory = pods = 0
     for one in requests:
-        if one.extra:
-            return reduce(plus, requests)
         gpus += one.gpus
         cpu += one.cpu or 0
         memory += one.memory or 0
         pods += one.pods
-    return Resources(gpus, cpu, memory, pods)
+    return Resources(gpus, cpu, memory, pods, _sum_of_extra(requests))
 
 
 def fits(free: Resources, request: Resources) -> int:
@@ -179,10 +192,12 @@ def fits(free: Resources, request: Resources) -> int:
         count = free.cpu // request.cpu
     if request.memory and free.memory is not None and count * request.memory > free.memory:
         count = free.memory // request.memory
-    for name, amount in request.extra:
-        if amount:
-            left = dict(free.extra).get(name, unlisted(name))
-            count = min(count, left // amount)
+    if request.extra:
+        left = dict(free.extra)
+        for name, amount in request.extra:
+            if amount:
+                has = left.get(name)
+                count = min(count, (unlisted(name) if has is None else has) // amount)
     if count > 0 and request.wants is not None:
         count = min(count, free_devices(free).holds(request.gpus, request.wants))
     return max(count, 0)

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import orjson
 
+from fourleaf.k8s_bridge.cache.known_budgets import KnownBudgets
 from fourleaf.k8s_bridge.cache.pods_by_controller import PodsByController
 from fourleaf.k8s_bridge.cache.tombstones import Tombstones
 from fourleaf.k8s_bridge.cluster.kinds import (
@@ -34,9 +35,7 @@ from fourleaf.model.readers.dra.published import Published
 from fourleaf.model.readers.live import LiveReader, LiveReading
 from fourleaf.model.readers.live.fabric_cache import used_like
 from fourleaf.model.readers.nodes.nodes import ready_status
-from fourleaf.model.readers.objects.manifest import Manifest
-from fourleaf.model.readers.objects.report import Report
-from fourleaf.model.readers.pods.disruption_budgets import BUDGET, budget_limits, read_budget
+from fourleaf.model.readers.pods.disruption_budgets import budget_limits
 from fourleaf.model.running_gang import EvictionLimit, PodName, StandingGang
 from fourleaf.model.snapshot import DEFAULTS, Snapshot
 
@@ -63,6 +62,7 @@ class ClusterCache:
         self._pods: dict[str, PodSeen] = {}
         self._uids: dict[tuple[str, str], str] = {}
         self._made = PodsByController()
+        self._budgets = KnownBudgets()
         self._complete: dict[Kind, int] = {}
         self._gone = Tombstones(clock)
         self._ready: dict[str, bool] = {}
@@ -98,6 +98,7 @@ class ClusterCache:
                 self.take_all(kind, Listing(items, version))
             case Absent():
                 self.objects.pop(kind, None)
+                self._forget_budgets(kind)
                 self._note(self._reader.replace_all(kind.group, kind.name, []))
 
     def take_all(self, kind: Kind, listing: Listing) -> None:
@@ -109,6 +110,7 @@ class ClusterCache:
         bodies = self._brought_up(kind, listing.items, version)
         opened = [body for body in bodies.values() if kind is PODS and self._has_opened(body)]
         self.objects[kind] = bodies
+        self._forget_budgets(kind)
         self._note(self._reader.replace_all(kind.group, kind.name, bodies.values()))
         for body in opened:
             self._reader.opened(*_key(body), self._clock.wall())
@@ -150,6 +152,7 @@ class ClusterCache:
             return
         opened = kind is PODS and self._has_opened(body)
         self.objects.setdefault(kind, {})[_key(body)] = body
+        self._forget_budgets(kind, _key(body))
         changed = self._reader.put(kind.group, kind.name, body)
         if opened:
             self._reader.opened(*_key(body), self._clock.wall())
@@ -185,6 +188,7 @@ class ClusterCache:
                 return
             del self._uids[namespace, name]
         self.objects.get(kind, {}).pop((namespace, name), None)
+        self._forget_budgets(kind, (namespace, name))
         changed = self._reader.remove(kind.group, kind.name, namespace, name)
         if kind is PODS:
             self._notify([metadata["uid"]])
@@ -260,12 +264,16 @@ class ClusterCache:
         """What disruption budgets say of these pods."""
         pods, bodies = tuple(pods), self.objects.get(PODS, {})
         spaces = {space for space, _ in pods}
-        budgets = (
-            read_budget(Manifest(Report(), "", *BUDGET, *at, body))
-            for at, body in self.objects.get(DISRUPTION_BUDGETS, {}).items()
-            if at[0] in spaces
-        )
+        budgets = self._budgets.of(self.objects.get(DISRUPTION_BUDGETS, {}), spaces)
         return budget_limits(budgets, ((pod, bodies[pod]) for pod in pods if pod in bodies))
+
+    def _forget_budgets(self, kind: Kind, at: tuple[str, str] | None = None) -> None:
+        """Forget what was read of one budget, None for those that are gone, if it is of one."""
+        if kind is DISRUPTION_BUDGETS:
+            if at is None:
+                self._budgets.keep(self.objects.get(kind, {}))
+            else:
+                self._budgets.forget(at)
 
     def needed(self, gang: GangKey) -> tuple[EvictionLimit, ...]:
         """How many of the pods near which a waiting gang must be may be evicted."""

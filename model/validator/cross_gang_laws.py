@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from fourleaf.model.gang import GangKey
-from fourleaf.model.resources import Resources, capacity_of, plus
+from fourleaf.model.resources import Resources, plus, unlisted
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.breach import Breach, Law
 from fourleaf.model.validator.member_tally import Placed
@@ -46,8 +46,9 @@ def over(free: Resources, asked: Resources) -> Iterator[tuple[str, int, int]]:
     for name, want, have in rows:
         if want and have is not None and want > have:
             yield name, want, have
+    left = dict(free.extra) if asked.extra else {}
     for name, want in asked.extra:
-        have = capacity_of(free, name)
+        have = left[name] if name in left else unlisted(name)
         if want and want > have:
             yield name, want, have
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from functools import reduce
 
 import pytest
 
-from fourleaf.model.resources import Resources, fits, minus, plus, total
+from fourleaf.model.resources import Resources, fits, given_back, minus, plus, total
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -48,3 +49,43 @@ def test_a_node_without_a_limit_attaches_any_volumes() -> None:
     assert fits(minus(Resources(pods=10), nine), volume) == 9
     ten = Resources(pods=10, extra=(("attachable-volumes-csi-d", 10),))
     assert fits(minus(ten, nine), volume) == 1
+
+
+class CountedName(str):
+    """A name that counts how often it is compared, which a look into a dict does once."""
+
+    __slots__ = ()
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        type(self).compared += 1
+        return str.__eq__(self, other)
+
+    def __hash__(self) -> int:
+        return str.__hash__(self)
+
+
+def named(disks: int) -> Resources:
+    """A request for so many disks, by names that no other request has as objects."""
+    names = sorted(f"disk/x/{i}" for i in range(disks))
+    return Resources(gpus=0, extra=tuple((CountedName(name), 1_000_000) for name in names))
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        minus,
+        fits,
+        given_back,
+        plus,
+        lambda node, disks: total([node, disks, disks]),
+    ],
+)
+def test_names_are_looked_up_not_searched_for(
+    work: Callable[[Resources, Resources], object],
+) -> None:
+    """Three hundred disks on either side: each name is compared a few times, not with all."""
+    node, disks = named(300), named(300)
+    CountedName.compared = 0
+    work(node, disks)
+    assert 0 < CountedName.compared <= 6 * 300

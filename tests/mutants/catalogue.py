@@ -18,6 +18,7 @@ from tests.mutants.hostile import HOSTILE
 from tests.mutants.hung_pages import HUNG_PAGES
 from tests.mutants.kept_places import KEPT_PLACES
 from tests.mutants.mutant import Mutant
+from tests.mutants.named_objects import NAMED_OBJECTS
 from tests.mutants.needless import NEEDLESS
 from tests.mutants.odd_records import ODD_RECORDS
 from tests.mutants.overlap import OVERLAP
@@ -356,4 +357,5 @@ MUTANTS = (
     *STORAGE,
     *TOLD,
     *FAIRNESS,
+    *NAMED_OBJECTS,
 )

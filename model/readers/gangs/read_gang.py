@@ -26,6 +26,7 @@ from fourleaf.model.readers.pods.claiming_pods import (
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP, HeldOn, apply_maps, none_held
 from fourleaf.model.readers.pods.gpu_claims import apply_claim
 from fourleaf.model.readers.pods.mapped_devices import maps_of
+from fourleaf.model.readers.pods.named_objects import too_many_objects
 from fourleaf.model.readers.pods.pods import NOTHING, Pod, Requests
 from fourleaf.model.readers.pods.settled import settle
 from fourleaf.model.readers.pods.storage_capacity import StorageCapacities
@@ -183,7 +184,7 @@ def _fill(pod: Pod, situation: Situation) -> None:
         situation.requests.read(pod)
         pod.priority = situation.priorities.of(pod.manifest, pod.spec)
         pod.preempts = situation.priorities.preempts(pod.manifest, pod.spec)
-    if pod.uses_volumes:
+    if pod.uses_volumes and not (pod.waits and too_many_objects(pod.spec)):
         objects = situation.objects
         pod.attached = volumes_to_attach(pod.namespace, pod.name, pod.spec, objects)
         if ours:

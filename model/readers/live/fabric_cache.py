@@ -16,6 +16,7 @@ from fourleaf.model.fabric import Fabric
 from fourleaf.model.node import Node
 from fourleaf.model.problems import Problem
 from fourleaf.model.readers.config import in_force
+from fourleaf.model.readers.dra.asks import KeptAsks
 from fourleaf.model.readers.dra.holders import Places
 from fourleaf.model.readers.dra.offers import NOTHING, Kinds, Offer
 from fourleaf.model.readers.dra.pools import Pool
@@ -82,6 +83,7 @@ class FabricCache:
         self._inventories: dict[str, Body] = {}
         self._mapped: dict[str, int] = {}
         self.drivers = Published(config.spec)
+        self.asks = KeptAsks()
         self._kinds = Kinds()
         self._offers: dict[str, Offer] = {}
         self._device_names: dict[str, tuple[DeviceName, ...]] = {}
@@ -216,7 +218,8 @@ class FabricCache:
     @property
     def claimables(self) -> Claimables:
         """What ResourceClaims are to be read against."""
-        return Claimables(self.drivers.honoured, self._device_names, self.drivers.offer)
+        honoured, offer = self.drivers.honoured, self.drivers.offer
+        return Claimables(honoured, self._device_names, offer, self.asks)
 
     @property
     def places(self) -> Places:

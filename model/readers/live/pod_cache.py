@@ -16,13 +16,14 @@ from fourleaf.model.readers.live.object_cache import (
     ObjectView,
     what_counts,
 )
-from fourleaf.model.readers.live.read_allowance import ReadAllowance
+from fourleaf.model.readers.live.read_allowance import CLAIMS_A_POD, ReadAllowance
 from fourleaf.model.readers.objects.dra_kinds import CLAIM
 from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.objects.owners import OwnerRef, Owners
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.objects.storage_kinds import CLAIM as VOLUME_CLAIM
 from fourleaf.model.readers.pods.claiming_pods import claims_named
+from fourleaf.model.readers.pods.named_objects import too_many_objects
 from fourleaf.model.readers.pods.pods import Pod, read_pod
 from fourleaf.model.readers.pods.volumes import claims_of
 
@@ -32,7 +33,8 @@ class Known:
     """A pod: its newest body, its UID ("" without one), its gang, and what was read last.
 
     `asked` are the owners, claims and volumes that its gang depends on; `pod` is None where it
-    must be read anew. `opened` is when it was last seen to hold itself back no more.
+    must be read anew. `cost` is how many pods it counts for where it is read again. `opened` is
+    when it was last seen to hold itself back no more.
     """
 
     body: Body
@@ -40,6 +42,7 @@ class Known:
     identity: Identity | None = None
     asked: tuple[OwnerRef, ...] = ()
     pod: Pod | None = None
+    cost: int = 1
     opened: float | None = None
 
 
@@ -52,18 +55,15 @@ class Assumption:
     grant: Grant | None
 
 
-def _claims_of(pod: Pod) -> Iterable[OwnerRef]:
-    """The ResourceClaims that a pod depends on, each once."""
-    if not pod.spec.get("resourceClaims"):
+def _claims_of(pod: Pod) -> tuple[OwnerRef, ...]:
+    """The ResourceClaims and PersistentVolumeClaims that a pod depends on, each once."""
+    if pod.waits and too_many_objects(pod.spec):
         return ()
-    named = claims_named(pod.manifest.on(Report()))
-    return dict.fromkeys(OwnerRef(*CLAIM, one.name) for one in named)
-
-
-def _volumes_of(pod: Pod) -> Iterable[OwnerRef]:
-    """The PersistentVolumeClaims that a pod depends on, each once."""
-    named = claims_of(pod.name, pod.spec)
-    return dict.fromkeys(OwnerRef(*VOLUME_CLAIM, name) for _, name in named)
+    found = [OwnerRef(*VOLUME_CLAIM, name) for _, name in claims_of(pod.name, pod.spec)]
+    if pod.spec.get("resourceClaims"):
+        named = claims_named(pod.manifest.on(Report()))
+        found += [OwnerRef(*CLAIM, one.name) for one in named]
+    return tuple(dict.fromkeys(found))
 
 
 class PodCache:
@@ -151,7 +151,8 @@ class PodCache:
         urgent |= {other for one in urgent for other in self.names.sharing(one)}
         found = {one for one in self.dirty if one[0] in able or one in urgent}
         for identity in found - self.urgent:
-            self._allowance.charge(identity[0], len(self.members(identity)))
+            members = self.members(identity)
+            self._allowance.charge(identity[0], sum(self._pods[at].cost for at in members))
         self.dirty -= found
         self.urgent.clear()
         return found
@@ -248,8 +249,9 @@ class PodCache:
             known = self._pods[at]
             known.pod = None
             pod = self.read(at, Report(), owners)
-            asked = (*pod.owners.asked, *_claims_of(pod), *_volumes_of(pod))
-            self._watch(at, known, asked)
+            claims = _claims_of(pod)
+            known.cost = 1 + len(claims) // CLAIMS_A_POD
+            self._watch(at, known, (*pod.owners.asked, *claims))
             identity = identity_of(pod)
             if identity != known.identity:
                 self._leave(at, known)
@@ -275,17 +277,17 @@ class PodCache:
                 del self._put_off[namespace]
 
     def _read_again(self, namespace: str, ref: OwnerRef | None) -> int:
-        """Mark the pods that depend on `ref`, or all of a namespace; how many they are."""
+        """Mark the pods that depend on `ref`, or all of a namespace; what they cost."""
         if ref is not None:
             some = self._dependents.get((namespace, ref), set())
             self._stale |= some
-            return len(some)
+            return sum(self._pods[at].cost for at in some)
         count = 0
         for identity in [one for one in self._members if one[0] == namespace]:
             self.dirty.add(identity)
             for at in self._members[identity]:
                 self._pods[at].pod = None
-                count += 1
+                count += self._pods[at].cost
         return count
 
     def read(self, at: Address, report: Report, owners: Owners) -> Pod:

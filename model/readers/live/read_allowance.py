@@ -15,6 +15,9 @@ Nodes that may be on behalf of one agent, and of all device maps."""
 MOST_READS = 10_000.0
 """Pods that may be read again at once by who has had none read for a while."""
 
+CLAIMS_A_POD = 4
+"""So many claims of devices or volumes that a pod names cost what a pod costs."""
+
 
 class ReadAllowance:
     """What is left to each namespace, in pods. Who has anything left may overdraw it."""

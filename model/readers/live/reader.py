@@ -454,6 +454,7 @@ class LiveReader:
             self._storage.changed(group, kind, at)
         elif (group, kind) == CLAIM:
             self._claims_changed = True
+            self._ground.asks.forget(kind, *at)
             self._table.owner_changed(at, OwnerRef(group, kind, name))
         else:
             self._priorities_are_stale = True

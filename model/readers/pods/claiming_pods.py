@@ -9,6 +9,7 @@ from typing import NamedTuple
 from fourleaf.model.crds.claim import CLAIM as GPU_CLAIM
 from fourleaf.model.devices.demand import DeviceDemand
 from fourleaf.model.devices.names import DeviceName, numbers_of
+from fourleaf.model.readers.dra.asks import KeptAsks
 from fourleaf.model.readers.dra.claims import (
     MOST_CONSUMERS,
     ClaimAsk,
@@ -19,7 +20,6 @@ from fourleaf.model.readers.dra.claims import (
     is_allocated,
     node_selector,
     owners,
-    requests_of,
     results_of,
     shared_part,
 )
@@ -29,6 +29,7 @@ from fourleaf.model.readers.objects.lookup import Objects
 from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP
+from fourleaf.model.readers.pods.named_objects import too_many_objects
 from fourleaf.model.readers.pods.node_terms import Terms, node_selector_terms
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.resources import with_extra
@@ -38,12 +39,13 @@ from fourleaf.model.resources import with_extra
 class Claimables:
     """What claims are read against: the classes that they may name, and the devices of nodes.
 
-    `on_node` are GPUs by their numbers, `offer` says what else a node has.
+    `on_node` are GPUs by their numbers, `offer` says what else a node has. `asks` is kept.
     """
 
     honoured: Honoured
     on_node: Mapping[str, Sequence[DeviceName]]
     offer: Callable[[str], Offer]
+    asks: KeptAsks = field(default_factory=KeptAsks)
 
 
 class Named(NamedTuple):
@@ -86,6 +88,8 @@ def apply_claims(pod: Pod, objects: Objects, known: Claimables) -> None:
     if known.honoured.mode == "dra":
         pod.unsupported = _asked_otherwise(pod)
     if pod.unsupported or not pod.spec.get("resourceClaims"):
+        return
+    if pod.waits and too_many_objects(pod.spec):
         return
     claims = _claims(pod, objects, known)
     if not claims:
@@ -136,18 +140,15 @@ def _add(found: _Sum, pod: Pod, named: Named, claim: Manifest, known: Claimables
             found.amounts += known.offer(pod.node).amounts_of(allocated(claim.body))
         # What a claim holds that may have several pods counts by itself.
         return
-    requests, demand = requests_of(claim.body, known.honoured)
-    ask = ClaimAsk(name, uid, version, requests)
-    found.asks.append(ask)
-    found.gpus += ask.count
-    if demand is not None:
-        found.demands.add(demand)
+    asks = known.asks.of(claim, known.honoured)
+    found.asks.append(ClaimAsk(name, uid, version, asks.requests))
+    found.gpus += asks.gpus
+    if asks.demand is not None:
+        found.demands.add(asks.demand)
     if pod.node and is_allocated(claim.body):
         found.amounts += known.offer(pod.node).amounts_of(allocated(claim.body))
         return
-    for one in requests:
-        if one.device_class:
-            found.amounts += known.honoured.kinds.asked(one.device_class, one.count)
+    found.amounts += asks.amounts
 
 
 def _held(claim: Body) -> tuple[tuple[str, DeviceName], ...]:
@@ -175,8 +176,9 @@ def _asked_otherwise(pod: Pod) -> str:
 def _claims(pod: Pod, objects: Objects, known: Claimables) -> dict[Named, Manifest] | None:
     """The claims of a pod, each once; None, and a report, where one cannot be used."""
     found: dict[Named, Manifest] = {}
+    known_names: set[str] = set()
     for named in claims_named(pod.manifest):
-        if named.name and any(one.name == named.name for one in found.values()):
+        if named.name and named.name in known_names:
             continue
         claim = _claim(pod, named, objects)
         if pod.waits:
@@ -186,6 +188,7 @@ def _claims(pod: Pod, objects: Objects, known: Claimables) -> dict[Named, Manife
                 return None
         if claim is not None:
             found[named] = claim
+            known_names.add(named.name)
     return found
 
 
@@ -243,6 +246,8 @@ def refuse_shared_claims(pods: Iterable[Pod]) -> None:
 
 def refuse_crossing_classes(pods: Sequence[Pod], known: Claimables) -> None:
     """Hold pods of one gang whose classes share devices in a way that counts do not tell."""
+    if not known.honoured.kinds.crossing:
+        return
     named = {
         one.device_class
         for pod in pods

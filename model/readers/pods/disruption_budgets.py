@@ -16,6 +16,10 @@ MOST_BUDGETS_ASKED = 32
 """Budgets that are asked whether they pick a pod. Where more of its namespace may, the pod stays: a
 tenant who makes thousands of budgets protects its own pods, which two of them would do as well."""
 
+MOST_SELECTOR_VALUES = 100
+"""Labels, conditions and values in the selector of a budget. One with more picks all pods of its
+namespace: it protects what it would, and more."""
+
 _ENDED = ("Pending", "Succeeded", "Failed")
 """Phases in which the API evicts a pod whatever budgets say."""
 _Pair = tuple[str, str] | None
@@ -39,12 +43,17 @@ class DisruptionBudget:
 
 
 def read_budget(manifest: Manifest) -> DisruptionBudget:
-    """A budget whose status is not there yet, or older than its spec, lets no pod go."""
+    """A budget whose status is not there yet, or older than its spec, lets no pod go.
+
+    One of a very long selector picks all pods.
+    """
     body = manifest.body
     spec = manifest.mapping(body.get("spec"), "spec")
     status = manifest.mapping(body.get("status"), "status")
     metadata = manifest.mapping(body.get("metadata"), "metadata")
-    selector = read_selector(manifest, spec.get("selector"), "spec.selector")
+    selector = LabelSelector()
+    if not _is_too_long(spec.get("selector")):
+        selector = read_selector(manifest, spec.get("selector"), "spec.selector")
 
     def number(field: str) -> int:
         return manifest.whole(status.get(field), f"status.{field}", 0)
@@ -59,6 +68,21 @@ def read_budget(manifest: Manifest) -> DisruptionBudget:
         number("disruptionsAllowed") if known else 0,
         healthy or spec.get("unhealthyPodEvictionPolicy") == "AlwaysAllow",
     )
+
+
+def _is_too_long(selector: object) -> bool:
+    """Whether a selector has too many labels, conditions and values; to ask costs no more."""
+    if not isinstance(selector, dict):
+        return False
+    labels, conditions = (selector.get(key) for key in ("matchLabels", "matchExpressions"))
+    count = _length(labels) + _length(conditions)
+    if count <= MOST_SELECTOR_VALUES and isinstance(conditions, list):
+        count += sum(_length(one.get("values")) for one in conditions if isinstance(one, dict))
+    return count > MOST_SELECTOR_VALUES
+
+
+def _length(value: object) -> int:
+    return len(value) if isinstance(value, dict | list) else 0
 
 
 def budget_limits(

@@ -116,9 +116,11 @@ def _add_others(
             program, demands, [c.request.memory or 0 for c in demands], _sum(f.memory for f in free)
         )
     _add_sum(program, demands, [c.request.pods for c in demands], sum(max(0, f.pods) for f in free))
-    for name in sorted({name for demand in demands for name, _ in demand.request.extra}):
-        left = sum(max(0, dict(f.extra).get(name, unlisted(name))) for f in free)
-        _add_sum(program, demands, [c.request.amount(name) for c in demands], left)
+    extras = [dict(f.extra) for f in free]
+    asked = [dict(demand.request.extra) for demand in demands]
+    for name in sorted({name for one in asked for name in one}):
+        left = sum(max(0, extra.get(name, unlisted(name))) for extra in extras)
+        _add_sum(program, demands, [one.get(name, 0) for one in asked], left)
 
 
 def _add_sum(program: Program, demands: list[Demand], amounts: list[int], free: int) -> None:

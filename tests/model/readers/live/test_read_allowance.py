@@ -83,6 +83,46 @@ def test_owners_that_change_together_are_taken_in_one_after_the_other(
     assert made.is_behind
 
 
+def test_claims_of_volumes_and_devices_count_beside_pods(allowance: Counter[str]) -> None:
+    """Ten owners of two pods that name 17 claims each: with 20 pods allowed, two owners are read.
+
+    A pod that names more than are looked up has none looked up, and counts once.
+    """
+    names = [f"c{i}" for i in range(8)]
+    named = [{"name": one, "resourceClaimName": one} for one in [*names, "last"]]
+    volumes = [{"name": one, "persistentVolumeClaim": {"claimName": one}} for one in names]
+    owners = [owner("ReplicaSet", "apps/v1", f"web-{i}") for i in range(10)]
+    pods = [
+        owned(pod(f"w-{i}-{n}", volumes=volumes, resourceClaims=named), "ReplicaSet", f"web-{i}")
+        for i in range(10)
+        for n in range(2)
+    ]
+    many = [f"v{i}" for i in range(65)]
+    crowded = [{"name": one, "persistentVolumeClaim": {"claimName": one}} for one in many]
+    others = [owned(pod(f"x-{n}", volumes=crowded), "ReplicaSet", "other") for n in range(19)]
+    for one in (*pods, *others):
+        one["metadata"]["ownerReferences"][0]["apiVersion"] = "apps/v1"
+    made = reader(node(), *owners, owner("ReplicaSet", "apps/v1", "other"), *pods, *others)
+    made.reading(NOW)
+    for later in range(60, 600, 60):
+        made.reading(NOW + later)
+    allowance.clear()
+    for body in owners:
+        said = {EXPECTED: "1s"}
+        tell(made, body | {"metadata": body["metadata"] | {"annotations": said}})
+    made.reading(NOW + 1200)
+    assert allowance["w"] == 2 * 2
+    for later in range(1260, 1800, 60):
+        made.reading(NOW + later)
+    allowance.clear()
+    for name in ("web-0", "other"):
+        body = owner("ReplicaSet", "apps/v1", name)
+        body["metadata"]["annotations"] = {EXPECTED: "2s"}
+        tell(made, body)
+    made.reading(NOW + 1860)
+    assert (allowance["x"], allowance["w"]) == (19, 2)
+
+
 @pytest.mark.usefixtures("allowance")
 def test_who_changes_all_the_time_keeps_no_other_pod_from_being_read() -> None:
     """A pod that comes into the same namespace, beside thirty whose owner changes each 50 ms.

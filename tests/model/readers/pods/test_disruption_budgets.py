@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from fourleaf.model.readers.objects.manifest import Manifest
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods import disruption_budgets as module
@@ -80,6 +82,29 @@ def test_pods_that_are_not_ready() -> None:
 def test_a_budget_without_a_selector_counts_none() -> None:
     """So has the API it."""
     assert not limits(budget(selector=None), p=pod())
+
+
+def test_a_budget_of_a_very_long_selector_holds_all_pods_of_its_namespace(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of 101 values none is read, and it picks pods of other apps too; of 100 it picks its own."""
+
+    def over(values: int, **labels: str) -> Manifest:
+        expression = {"key": "app", "operator": "In", "values": [f"v{i}" for i in range(values)]}
+        return budget(selector={"matchExpressions": [expression], "matchLabels": labels})
+
+    pods = {"own": pod("v1"), "other": pod("b")}
+    assert [one.pods for one in limits(over(99), **pods)] == [{("ml", "own")}]
+    assert not limits(over(98, tier="x"), **pods)
+    read = []
+    monkeypatch.setattr(module, "read_selector", lambda *given: read.append(given))
+    for long in (
+        over(100),
+        over(99, tier="x"),
+        budget(selector={"matchLabels": dict.fromkeys(map(str, range(101)), "x")}),
+    ):
+        (found,) = limits(long, **pods)
+        assert (found.pods, found.most, read) == ({("ml", "own"), ("ml", "other")}, 1, [])
 
 
 def test_thousands_of_budgets_protect_and_cost_little() -> None:

@@ -1,0 +1,62 @@
+"""What a pod that waits may name: amounts are held against all nodes, objects are looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from fourleaf.model.readers.objects.inline_disks import INLINE_DISKS
+from fourleaf.model.readers.objects.manifest import Body
+
+MOST_DISKS = 32
+"""Disks that a waiting pod names in its own volumes: no node attaches many more."""
+MOST_HOST_PORTS = 64
+"""Ports of its node that a waiting pod asks for."""
+MOST_RESOURCES = 64
+"""Different resources that the containers of a waiting pod ask for."""
+MOST_CLAIMS = 32
+"""ResourceClaims that a waiting pod names."""
+MOST_VOLUME_CLAIMS = 64
+"""PersistentVolumeClaims that a waiting pod names, and its ephemeral volumes together."""
+_CLAIMED = ("persistentVolumeClaim", "ephemeral")
+
+
+def too_many_objects(spec: Body) -> str:
+    """Of which objects a pod that waits names too many, "" where of none."""
+    claims, volumes = (spec.get(key) for key in ("resourceClaims", "volumes"))
+    if isinstance(claims, list) and len(claims) > MOST_CLAIMS:
+        return f"spec.resourceClaims, with more than {MOST_CLAIMS} claims,"
+    if _having(volumes, _CLAIMED) > MOST_VOLUME_CLAIMS:
+        return f"spec.volumes, with more than {MOST_VOLUME_CLAIMS} PersistentVolumeClaims,"
+    return ""
+
+
+def too_many_amounts(spec: Body) -> str:
+    """Of what a pod that waits asks a node for too many amounts, "" where it does not."""
+    if _having(spec.get("volumes"), INLINE_DISKS) > MOST_DISKS:
+        return f"spec.volumes, with more than {MOST_DISKS} disks that the pod itself names,"
+    containers = [*_dicts(spec.get("containers")), *_dicts(spec.get("initContainers"))]
+    key = "containerPort" if spec.get("hostNetwork") is True else "hostPort"
+    ports = (port for one in containers for port in _dicts(one.get("ports")))
+    if sum(bool(port.get("hostPort") or port.get(key)) for port in ports) > MOST_HOST_PORTS:
+        return f"spec.containers[*].ports, with more than {MOST_HOST_PORTS} ports of the node,"
+    if len({name for one in containers for name in _resources(one)}) > MOST_RESOURCES:
+        return f"spec.containers[*].resources, with more than {MOST_RESOURCES} names of resources,"
+    return ""
+
+
+def _having(volumes: object, sources: Collection[str]) -> int:
+    """How many volumes have one of these sources."""
+    if not isinstance(volumes, list) or len(volumes) <= min(MOST_DISKS, MOST_VOLUME_CLAIMS):
+        return 0
+    return sum(not volume.keys().isdisjoint(sources) for volume in _dicts(volumes))
+
+
+def _resources(container: Body) -> Iterator[str]:
+    asked = container.get("resources")
+    for amounts in asked.values() if isinstance(asked, dict) else ():
+        yield from amounts if isinstance(amounts, dict) else ()
+
+
+def _dicts(listed: object) -> list[dict[str, Any]]:
+    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
