@@ -201,10 +201,13 @@ class ClusterCache:
         """The pod of that name, None where there is none."""
         return self._pods.get(self._uids.get((namespace, name), ""))
 
+    def made_by(self, controller: str) -> Iterator[PodSeen]:
+        """The pods that a controller has made, by its UID."""
+        return (self._pods[uid] for uid in self._made.of(controller))
+
     def live_pods(self, controller: str) -> int:
         """How many pods that a controller has made, by its UID, run or wait."""
-        pods = (self._pods[uid] for uid in self._made.of(controller))
-        return sum(not pod.finished and not pod.deleting for pod in pods)
+        return sum(not pod.finished and not pod.deleting for pod in self.made_by(controller))
 
     def usable(self, node: str) -> bool:
         """Whether the node exists, is ready, and is not withheld."""

@@ -18,6 +18,7 @@ from tests.mutants.hung_pages import HUNG_PAGES
 from tests.mutants.kept_places import KEPT_PLACES
 from tests.mutants.mutant import Mutant
 from tests.mutants.needless import NEEDLESS
+from tests.mutants.operators import OPERATORS
 from tests.mutants.overlap import OVERLAP
 from tests.mutants.plugin_calls import PLUGIN_CALLS
 from tests.mutants.preferences import PREFERENCES
@@ -339,6 +340,7 @@ MUTANTS = (
     *NEEDLESS,
     *PLUGIN_CALLS,
     *OVERLAP,
+    *OPERATORS,
     *PREFERENCES,
     *PROOFS,
     *REFUSED_EVICTIONS,
