@@ -15,12 +15,14 @@ PodName = tuple[str, str]
 class EvictionLimit:
     """At most `most` of `pods` may be evicted in one plan.
 
-    `who` says what sets the limit, such as `disruption budget ml/web`.
+    `who` says what sets the limit, such as `disruption budget ml/web`; `advice` what would raise
+    it, where that is not what raises a budget.
     """
 
     who: str
     pods: frozenset[PodName]
     most: int
+    advice: str = ""
 
     def __str__(self) -> str:
         return f"{self.who} lets {self.most} go"

@@ -70,7 +70,8 @@ def _left_behind(answer: Drained) -> Iterator[RenderableType]:
         facts = f"{counted(len(answer.ended), 'Job')}, for evicted pods count as failed"
         yield from _section("would end", facts)
         yield from (indented(Text(str(one), style="yellow")) for one in answer.ended)
-        yield indented(Text("unblock: raise their spec.backoffLimit first", style="green"))
+        advice = "unblock: raise their spec.backoffLimit first, or drain without --end-jobs"
+        yield indented(Text(advice, style="green"))
     if answer.unowned:
         facts = (
             f"{counted(len(answer.unowned), 'pod')} without a controller: they are not made anew"

@@ -72,8 +72,8 @@ def drain(
     gangs, as fast as their disruption budgets allow. Pods of other schedulers stay, and so do
     gangs with pods that no controller would make anew.
 
-    Each evicted pod of a Job counts as failed. Where a Job would end of it, --apply refuses,
-    unless --end-jobs says that it may.
+    Each evicted pod of a Job counts as failed. The scheduler leaves a gang where its Job would
+    end of it, and --apply refuses, unless --end-jobs says that Jobs with pods there may end.
 
     Exit code: 0 fine, 2 bad input, 3 some gang would find no place, or stay, or its Job end.
     """
@@ -88,13 +88,13 @@ def drain(
         changed = reach.ask(lambda cluster: _changed(cluster, reach, places, undo, end_jobs))
         _show_changed(changed, undo, output)
         return
-    answer, snapshot = _dry_run(reach, files, places)
+    answer, snapshot = _dry_run(reach, files, places, end_jobs)
     _show(answer, snapshot, output)
     raise typer.Exit(EXIT_OK if answer.whole else EXIT_PENDING)
 
 
 def _dry_run(
-    reach: ClusterAccess, files: Sequence[str] | None, places: Sequence[str]
+    reach: ClusterAccess, files: Sequence[str] | None, places: Sequence[str], end_jobs: bool
 ) -> tuple[Drained, Snapshot]:
     with solver() as client:
         from fourleaf.model.extensions import load
@@ -106,7 +106,7 @@ def _dry_run(
         need_terms(reading.snapshot.config, reading.config_source, load())
         nodes = nodes_of(reading.snapshot.fabric, places, "the input" if files else reach.name)
         print_set_aside(one for one in reading.problems if one.is_error)
-        snapshot = emptied(reading, nodes)
+        snapshot = emptied(reading, nodes, end_jobs)
         with Progress("looking for other places") as progress:
             client.wait_until_ready(LOADING_SECONDS)
             plan = client.repair(snapshot, on_stage=progress.stage)
@@ -120,7 +120,7 @@ async def _changed(
     print_problems(live.config.warnings)
     if not undo and not end_jobs:
         need_lasting_jobs(live, places, reach.name)
-    return await mark(cluster, reach, live, places, undo)
+    return await mark(cluster, reach, live, places, undo, end_jobs)
 
 
 def need_lasting_jobs(live: Live, places: Sequence[str], where: str) -> None:
@@ -142,13 +142,21 @@ def need_lasting_jobs(live: Live, places: Sequence[str], where: str) -> None:
 
 
 async def mark(
-    cluster: Cluster, reach: ClusterAccess, live: Live, places: Sequence[str], undo: bool
+    cluster: Cluster,
+    reach: ClusterAccess,
+    live: Live,
+    places: Sequence[str],
+    undo: bool,
+    end_jobs: bool = False,
 ) -> tuple[str, ...]:
-    """Cordon and mark the nodes; or let those that were marked be used again. Which they are."""
+    """Cordon and mark the nodes; or let those that were marked be used again. Which they are.
+
+    Jobs with pods there may end of it where `end_jobs`.
+    """
     from fourleaf.cli.cluster.patches import patch_all
     from fourleaf.k8s_bridge.cluster.kinds import NODES
     from fourleaf.k8s_bridge.cluster.protocol import Target
-    from fourleaf.k8s_bridge.relocation.repair import DRAIN
+    from fourleaf.k8s_bridge.relocation.drain_marks import DRAIN, END_JOBS
     from fourleaf.model.previews.places import nodes_of
 
     nodes = nodes_of(live.reading().snapshot.fabric, places, reach.name)
@@ -160,7 +168,8 @@ async def mark(
     if undo:
         nodes = tuple(name for name in nodes if DRAIN in (bodies[name].get("annotations") or {}))
     targets = [Target("", name, bodies[name].get("uid", "")) for name in nodes]
-    said: Body = {"metadata": {"annotations": {DRAIN: None if undo else "true"}}}
+    marks = {DRAIN: None if undo else "true", END_JOBS: "true" if end_jobs and not undo else None}
+    said: Body = {"metadata": {"annotations": marks}}
     patch = {**said, "spec": {"unschedulable": None if undo else True}}
     await patch_all(cluster, reach, NODES, targets, patch)
     return nodes

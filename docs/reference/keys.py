@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from docs.reference.markdown import code, table
 from fourleaf.k8s_bridge.cache.config_watcher import DEFRAGMENT
 from fourleaf.k8s_bridge.ledger.names import COMMIT, CONTENT, FENCE, RECORD
-from fourleaf.k8s_bridge.relocation.repair import DRAIN
+from fourleaf.k8s_bridge.relocation.drain_marks import DRAIN, END_JOBS
 from fourleaf.model.config.topology_presets import PRESETS
 from fourleaf.model.crds.claim import CLAIM
 from fourleaf.model.devices.held_devices import DEVICES
@@ -70,6 +70,7 @@ WISHES = (
 OPERATORS = (
     Key(FAILURE_RATE, "node", "Share of failures that is known of it, 0 to 1."),
     Key(DRAIN, "node", "`true`: empty it."),
+    Key(END_JOBS, "node", "`true`, beside that: Jobs with pods there may end of it."),
     Key(DEFRAGMENT, "ConfigMap", "When a defragmentation was asked for, in RFC 3339."),
     Key(ENFORCE, "namespace", "`true`: without an answer of the webhook, its pods are refused."),
     Key(DEFAULT_SCHEDULER, "namespace", "`true`: its GPU pods that name no scheduler get ours."),

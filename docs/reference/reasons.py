@@ -29,7 +29,9 @@ ADVICE: dict[ReasonKind, str] = {
     ReasonKind.NO_ADJACENT_LEAVES: "`fourleaf defrag` shows the moves that would make room.",
     ReasonKind.UPLINK_FULL: "Ask for less bandwidth, or wait for the gangs that share uplinks.",
     ReasonKind.OUTRANKED: "Raise its priority class, or wait.",
-    ReasonKind.EVICTIONS_FORBIDDEN: "Raise the budget or `maxEvictions` that forbids it, or wait.",
+    ReasonKind.EVICTIONS_FORBIDDEN: (
+        "Raise the budget, `backoffLimit` or `maxEvictions` that forbids it, or wait."
+    ),
     ReasonKind.NOT_PROVEN: "Raise `solver.timeLimitSeconds`; it is tried again each cycle.",
 }
 

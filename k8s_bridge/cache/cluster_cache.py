@@ -205,15 +205,18 @@ class ClusterCache:
         """The pod of that name, None where there is none."""
         return self._pods.get(self._uids.get((namespace, name), ""))
 
-    def live_pods(self, namespace: str, controller: str) -> int:
-        """How many pods that a controller of a namespace has made, by its UID, run or wait.
+    def made_by(self, namespace: str, controller: str) -> Iterator[PodSeen]:
+        """The pods that a controller of a namespace has made, by its UID.
 
         Those of other namespaces may name it too, which cannot have made them.
         """
         pods = (self._pods[uid] for uid in self._made.of(controller))
-        return sum(
-            pod.pod.namespace == namespace and not pod.finished and not pod.deleting for pod in pods
-        )
+        return (pod for pod in pods if pod.pod.namespace == namespace)
+
+    def live_pods(self, namespace: str, controller: str) -> int:
+        """How many of these run or wait."""
+        made = self.made_by(namespace, controller)
+        return sum(not pod.finished and not pod.deleting for pod in made)
 
     def usable(self, node: str) -> bool:
         """Whether the node exists, is ready, and is not withheld."""

@@ -13,6 +13,7 @@ from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.entangled import entangled
+from fourleaf.k8s_bridge.relocation.evictions.lasting_jobs import lasting_jobs
 from fourleaf.k8s_bridge.relocation.evictions.limits import eviction_limits
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import comers, moved, starting
@@ -232,7 +233,8 @@ class DefragmentationPlanner:
         """
         at = self.clock.monotonic()
         self._unbindable = {gang: until for gang, until in self._unbindable.items() if until > at}
-        limits = eviction_limits(view, standing, self.evictions)
+        jobs = list(lasting_jobs(view, (pod for one in standing for pod in one.members)))
+        limits = eviction_limits(view, standing, self.evictions, jobs)
         now = view.reading.snapshot
         gangs = tuple(
             gang

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.evictions.lasting_jobs import lasting_jobs
 from fourleaf.k8s_bridge.relocation.records import (
     UNREADY,
     UNWANTED,
@@ -89,7 +90,20 @@ def _obstacle(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> 
     for leaver in there:
         if leaver.lost and leaver.node not in view.dead:
             return f"node {leaver.node} has come back"
-    return ""
+    return _ended_job(one, there, view)
+
+
+def _ended_job(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> str:
+    """The Job that would end if all that live went, of which none has yet; "" where none would.
+
+    It has failed since they were planned to go. Who preempts, or starts over, may have that.
+    """
+    living = {(x.pod.namespace, x.pod.name) for x in there if not x.lost}
+    spares = one.purpose not in (Purpose.PREEMPTION, Purpose.RESTART)
+    if not living or not spares or not view.is_untold(one):
+        return ""
+    limits = lasting_jobs(view, sorted(living))
+    return next((str(limit) for limit in limits if len(limit.pods & living) > limit.most), "")
 
 
 def _closed_seat(one: Relocation, view: ClusterView) -> str:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
-from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.drain_marks import draining
 from fourleaf.k8s_bridge.relocation.entangled import entangled
+from fourleaf.k8s_bridge.relocation.evictions.lasting_jobs import lasting_jobs
 from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod, eviction_limits
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import comers, repairs
@@ -31,13 +32,11 @@ from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.k8s_bridge.scheduling.freed_room import OF_THE_ROOM, changes
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.readers.objects.annotations import REPAIR_POLICY
+from fourleaf.model.reasons.forbidden import forbidden_by
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import RepairPlan
 from fourleaf.model.running_gang import EvictionLimit, RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot
-
-DRAIN = "topology.scheduler/drain"
-"""Annotation of a node that is to be emptied; `true`."""
 
 _WAITS = Reason(
     ReasonKind.MEMBERS_MISSING,
@@ -145,7 +144,7 @@ class RepairPlanner:
         """
         self._next = self.clock.monotonic() + REPAIR_CHECK_SECONDS
         config = self.cache.config.spec.repair
-        leaving = view.dead | self.draining()
+        leaving = view.dead | draining(self.cache)
         standing = [
             one
             for one in self.cache.standing(leaving)
@@ -156,7 +155,8 @@ class RepairPlanner:
             for one in standing
             if one.hit and one.gang.key not in view.gangs and not self._loses(one, view.dead)
         )
-        limits = eviction_limits(view, standing, self.evictions, unanswered=True)
+        jobs = list(lasting_jobs(view, (pod for one in standing for pod in one.members)))
+        limits = eviction_limits(view, standing, self.evictions, jobs, unanswered=True)
         by_pod = LimitsByPod(limits)
         hit = [
             one
@@ -347,9 +347,7 @@ class RepairPlanner:
         """Whether a gang that is to start over has pods that may not be evicted now; says so."""
         if one.policy is not RepairPolicy.RESTART or limits.may_go(one):
             return False
-        own = [str(limit) for limit in limits.of(one)]
-        reason = Reason(ReasonKind.EVICTIONS_FORBIDDEN, "; ".join(own), (("limits", len(own)),))
-        self._lose(one.gang, reason)
+        self._lose(one.gang, forbidden_by(limits.of(one)))
         return True
 
     def _loses(self, one: StandingGang, leaving: frozenset[str]) -> bool:
@@ -360,14 +358,6 @@ class RepairPlanner:
             for pod in role.pods
         )
         return any(seen is not None and seen.node in leaving for seen in named)
-
-    def draining(self) -> frozenset[str]:
-        """The nodes that are to be emptied."""
-        return frozenset(
-            name
-            for (_, name), body in self.cache.objects.get(NODES, {}).items()
-            if (body["metadata"].get("annotations") or {}).get(DRAIN) == "true"
-        )
 
     def _note(self, plan: RepairPlan, hit: list[StandingGang]) -> None:
         """Remember who was tried, and who cannot be helped for now."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from fourleaf.model.gang import GangKey
 from fourleaf.model.previews.drain import GangSource
+from fourleaf.model.previews.ended_jobs import lasting_jobs
 from fourleaf.model.relocation import DefragPlan
 from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import Snapshot
@@ -37,7 +38,8 @@ def movers(reading: GangSource) -> tuple[tuple[StandingGang, ...], int]:
 
 def gathering(reading: GangSource, ready: Sequence[StandingGang]) -> Snapshot:
     """The snapshot in which the gangs `ready` may move, as far as their pods may be evicted."""
-    limits = reading.eviction_limits(pod for one in ready for pod in one.members)
+    members = [pod for one in ready for pod in one.members]
+    limits = (*reading.eviction_limits(members), *lasting_jobs(reading, members))
     return replace(reading.snapshot, standing=tuple(ready), eviction_limits=limits)
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Move
-from fourleaf.model.previews.ended_jobs import EndedJob, JobSource, ended_jobs
+from fourleaf.model.previews.ended_jobs import EndedJob, JobSource, ended_jobs, lasting_jobs
 from fourleaf.model.relocation import RepairPlan
 from fourleaf.model.running_gang import EvictionLimit, PodName, RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot
@@ -60,8 +60,11 @@ class Drained:
         return sum(bool(move.source) for moves in self.moves.values() for move in moves)
 
 
-def emptied(reading: GangSource, nodes: Sequence[str]) -> Snapshot:
-    """The snapshot in which all of ours on `nodes` is lost, and no pod may go there."""
+def emptied(reading: GangSource, nodes: Sequence[str], end_jobs: bool = False) -> Snapshot:
+    """The snapshot in which all of ours on `nodes` is lost, and no pod may go there.
+
+    No Job ends of it but, where `end_jobs`, those with pods on `nodes`.
+    """
     leaving = frozenset(nodes)
     snapshot = reading.snapshot
     at = {(pod.namespace, pod.name): pod.node for pod in snapshot.running}
@@ -74,6 +77,8 @@ def emptied(reading: GangSource, nodes: Sequence[str]) -> Snapshot:
     lost = {
         (one.gang.key.namespace, pod) for one in standing for r in one.gang.roles for pod in r.pods
     }
+    members = [pod for one in standing for pod in one.members]
+    ending = {pod for pod, node in at.items() if node in leaving} if end_jobs else ()
     return replace(
         snapshot,
         fabric=snapshot.fabric.with_nodes(
@@ -82,7 +87,10 @@ def emptied(reading: GangSource, nodes: Sequence[str]) -> Snapshot:
         running=tuple(p for p in snapshot.running if (p.namespace, p.name) not in lost),
         gangs=(),
         standing=tuple(standing),
-        eviction_limits=reading.eviction_limits(p for one in standing for p in one.members),
+        eviction_limits=(
+            *reading.eviction_limits(members),
+            *lasting_jobs(reading, members, ending),
+        ),
     )
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from fourleaf.model.problems import Problem, Severity
-from fourleaf.model.running_gang import PodName
+from fourleaf.model.readers.pods.job_failures import (
+    failed_so_far,
+    job_bounds,
+    job_limits,
+    job_of,
+)
+from fourleaf.model.running_gang import EvictionLimit, PodName
 
 Body = Mapping[str, Any]
-DEFAULT_BACKOFF_LIMIT = 6
-"""What the API server writes into a Job that states none."""
-INDEX_FAILURES = "batch.kubernetes.io/job-index-failure-count"
-"""Annotation of a pod: how often its index has failed before."""
-DISRUPTION = "DisruptionTarget"
-"""The condition of a pod that is evicted."""
 
 
 class JobSource(Protocol):
@@ -51,55 +51,47 @@ class EndedJob:
 
 def ended_jobs(source: JobSource, evicted: Iterable[PodName]) -> tuple[EndedJob, ...]:
     """The Jobs that do not outlast it if these pods are evicted, by namespace and name."""
-    by_job: dict[tuple[str, str], list[Body]] = {}
-    for pod in sorted(set(evicted)):
-        body = source.pods.get(pod)
-        for owner in _metadata(body).get("ownerReferences") or ():
-            if owner.get("controller") and owner.get("kind") == "Job":
-                by_job.setdefault((pod[0], owner["name"]), []).append(body or {})
-    jobs = source.jobs
-    found = (_end(jobs[key], key, pods) for key, pods in sorted(by_job.items()) if key in jobs)
+    found = (
+        _end(name, job, {pod: body for pod, body in pods.items() if pod in gone}, pods.values())
+        for gone in (frozenset(evicted),)
+        for name, job, pods in _with_pods(source, gone)
+    )
     return tuple(one for one in found if one is not None)
 
 
-def _end(job: Body, key: tuple[str, str], pods: Sequence[Body]) -> EndedJob | None:
-    """How the Job ends if `pods` are evicted; None where it goes on."""
-    spec = job.get("spec") or {}
-    failed = _number((job.get("status") or {}).get("failed"), 0)
-    action = next(_actions(spec), "Count")
-    if action == "FailJob":
-        return EndedJob(*key, len(pods), failed, "spec.podFailurePolicy", action)
-    if action == "Ignore":
-        return None
-    each = _number(spec.get("backoffLimitPerIndex"), -1)
-    if each >= 0:
-        worst = max(_index_failures(pod) for pod in pods)
-        found = EndedJob(*key, len(pods), worst, "spec.backoffLimitPerIndex", str(each))
-        return found if worst + 1 > each else None
-    limit = _number(spec.get("backoffLimit"), DEFAULT_BACKOFF_LIMIT)
-    if failed + len(pods) <= limit:
-        return None
-    return EndedJob(*key, len(pods), failed, "spec.backoffLimit", str(limit))
+def lasting_jobs(
+    source: JobSource, pods: Iterable[PodName], ending: Container[PodName] = ()
+) -> Iterator[EvictionLimit]:
+    """How many of these pods may be evicted so that no Job ends.
+
+    One that has a pod among `ending` may end.
+    """
+    for name, job, made in _with_pods(source, frozenset(pods)):
+        if not any(pod in ending for pod in made):
+            yield from job_limits(name, job, made, failed_so_far(job, made.values()))
 
 
-def _number(value: object, default: int) -> int:
-    return value if isinstance(value, int) else default
+def _with_pods(
+    source: JobSource, pods: Collection[PodName]
+) -> Iterator[tuple[tuple[str, str], Body, dict[PodName, Body]]]:
+    """The Jobs that made one of these pods, by namespace and name, each with all of its pods."""
+    bodies, jobs = source.pods, source.jobs
+    asked = {(pod[0], job_of(bodies[pod])) for pod in pods if pod in bodies}
+    made: dict[tuple[str, str], dict[PodName, Body]] = {one: {} for one in asked if one in jobs}
+    for pod, body in bodies.items() if made else ():
+        if (one := (pod[0], job_of(body))) in made:
+            made[one][pod] = body
+    return ((name, jobs[name], made[name]) for name in sorted(made))
 
 
-def _actions(spec: Body) -> Iterator[str]:
-    """What the rules of the Job's podFailurePolicy say of a pod that is evicted."""
-    for rule in (spec.get("podFailurePolicy") or {}).get("rules") or ():
-        if any(one.get("type") == DISRUPTION for one in rule.get("onPodConditions") or ()):
-            yield rule.get("action", "Count")
-
-
-def _index_failures(pod: Body) -> int:
-    text = (_metadata(pod).get("annotations") or {}).get(INDEX_FAILURES, "0")
-    return int(text) if text.isdecimal() else 0
-
-
-def _metadata(body: Body | None) -> Body:
-    return (body or {}).get("metadata") or {}
+def _end(
+    name: tuple[str, str], job: Body, evicted: Mapping[PodName, Body], pods: Iterable[Body]
+) -> EndedJob | None:
+    """How the Job ends if those are evicted; None where it goes on."""
+    for one in job_bounds(job, evicted, failed_so_far(job, pods)):
+        if len(one.pods) > one.most:
+            return EndedJob(*name, len(evicted), one.failed, one.field, one.value)
+    return None
 
 
 def end_problem(where: str, job: EndedJob, severity: Severity) -> Problem:
@@ -112,6 +104,6 @@ def end_problem(where: str, job: EndedJob, severity: Severity) -> Problem:
         job.field,
         job.limit,
         f"{job.evicted:,} of its pods would be evicted{before}: evicted pods count as failed, and "
-        "the Job would end",
+        "the Job would end, so the scheduler would leave them where they are",
         "Raise spec.backoffLimit of the Job above that, or let it end with --end-jobs.",
     )

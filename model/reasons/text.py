@@ -35,6 +35,12 @@ SEAL = "a record that cannot be read or written"
 OTHER_TAINTS = "other taints"
 """The same count of all taints that are not named."""
 
+RAISE_A_LIMIT = "raise what forbids it: a disruption budget or maxEvictions of the config"
+"""What helps where evictions are forbidden, as a step."""
+
+WAIT_FOR_ROOM = "or wait: it starts once others end and leave enough room"
+"""The other step."""
+
 _PLURALS = {"leaf": "leaves", "GPU": "GPUs"}
 _WHOLE_FABRIC = ("nodes", "total", "eligible", "needed", "pods")
 _LAWS = {
@@ -98,13 +104,13 @@ def _steps_of_kind(reason: Reason) -> tuple[str, ...]:
     """What helps whatever the numbers are, where those who found the reason have named nothing."""
     if reason.kind is not ReasonKind.EVICTIONS_FORBIDDEN:
         return ()
-    raised = "raise what forbids it: a disruption budget or maxEvictions of the config"
+    raised = RAISE_A_LIMIT
     if not reason.detail:
         raised = (
             "raise the disruption budgets of pods in its way, which `kubectl get pdb -A` shows "
-            "with 0 allowed disruptions"
+            "with 0 allowed disruptions, or the backoffLimit of their Jobs"
         )
-    return raised, "or wait: it starts once others end and leave enough room"
+    return raised, WAIT_FOR_ROOM
 
 
 def _free(miss: NearMiss) -> str:

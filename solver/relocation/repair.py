@@ -12,6 +12,7 @@ from fourleaf.model.extensions import NO_EXTENSIONS, Extensions
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.job_mix import LikelyGang, likely_gangs
 from fourleaf.model.plan import Placement, PlanStatus, Stage, Waiting
+from fourleaf.model.reasons.forbidden import forbidden_by
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import RepairPlan
 from fourleaf.model.running_gang import RepairPolicy, StandingGang
@@ -183,5 +184,4 @@ def _kept_by_limits(
 
 def _forbidden(gang: Gang, index: LimitIndex) -> Reason:
     """The limits of its own pods; those of others, which may be in its way too, are not named."""
-    own = [str(index.limits[number]) for number, *_ in index.counted(gang)]
-    return Reason(ReasonKind.EVICTIONS_FORBIDDEN, "; ".join(own), (("limits", len(own)),))
+    return forbidden_by([index.limits[number] for number, *_ in index.counted(gang)])

@@ -17,7 +17,7 @@ from fourleaf.k8s_bridge.cluster.errors import Refused
 from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, actors
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.relocation.repair import DRAIN
+from fourleaf.k8s_bridge.relocation.drain_marks import DRAIN, END_JOBS
 from fourleaf.model.previews.ended_jobs import ended_jobs
 from fourleaf.model.problems import BadInput
 from fourleaf.model.readers import Source, read
@@ -212,15 +212,32 @@ def test_which_jobs_end_of_two_evictions(spec: Body, field: str) -> None:
 
 
 def test_a_job_that_ends_of_the_drain_is_told_of(run: Run, write: Write) -> None:
-    """The dry run names the Job and its limit, and ends with 3: not all go on elsewhere."""
+    """Where Jobs may end, the dry run names the Job and its limit, and ends with 3."""
     two = stands("pair", "n-0-0-0", "n-0-0-1")
     body = job_of(two, backoffLimit=2)
     path = write("in.yaml", cluster(2, *two) + "---\n" + yaml.safe_dump(body))
-    (ended,) = asked(run, path, "leaf-0-0", code=3)["endedJobs"]
+    (ended,) = asked(run, path, "leaf-0-0", "--end-jobs", code=3)["endedJobs"]
     assert (ended["name"], ended["evicted"], ended["failed"], ended["value"]) == ("x", 2, 1, "2")
-    text = run("drain", "leaf-0-0", "-f", path).stdout
+    text = run("drain", "leaf-0-0", "--end-jobs", "-f", path).stdout
     assert "would end  1 Job" in text
     assert "Job ml/x: 2 evicted after 1 failures, spec.backoffLimit 2" in text
+
+
+def test_a_gang_stays_where_its_job_would_end(run: Run, write: Write) -> None:
+    """The dry run says what the scheduler will do, which Job keeps the gang, and the way out."""
+    two = stands("pair", "n-0-0-0", "n-0-0-1")
+    body = job_of(two, backoffLimit=2)
+    path = write("in.yaml", cluster(2, *two) + "---\n" + yaml.safe_dump(body))
+    told = asked(run, path, "leaf-0-0", code=3)
+    (lost,) = told["gangs"]
+    assert (lost["outcome"], lost["reason"], told["endedJobs"]) == (
+        "Lost",
+        "EvictionsForbidden",
+        [],
+    )
+    assert "Job ml/x with spec.backoffLimit 2 lets 1 go" in json.dumps(lost)
+    text = run("drain", "leaf-0-0", "-f", path).stdout
+    assert "raise spec.backoffLimit of the Job" in text
 
 
 def test_a_drain_that_ends_a_job_is_refused() -> None:
@@ -328,6 +345,17 @@ async def test_nodes_that_may_not_be_changed_are_named() -> None:
     assert [one.object for one in bad.value.problems] == ["Node n-0-1-0", "Node n-0-1-1"]
     assert "Ask for the right to patch nodes" in bad.value.problems[0].advice
     assert [mark for _, mark in (await state(made)).values()] == ["true", "true", "", ""]
+
+
+async def test_the_nodes_say_that_jobs_may_end() -> None:
+    """Only where that was asked for, and no longer once they are given back."""
+    made, live = await twin()
+    reach = ClusterAccess()
+    for undo, end_jobs, said in ((False, True, "true"), (False, False, ""), (True, False, "")):
+        await mark(made, reach, live, ["n-0-0-0"], undo, end_jobs)
+        body = await made.get(NODES, Target("", "n-0-0-0"))
+        assert (body["metadata"].get("annotations") or {}).get(END_JOBS, "") == said
+        live = await read_live(made, reach)
 
 
 async def test_the_scheduler_empties_marked_nodes() -> None:

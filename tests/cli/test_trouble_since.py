@@ -8,7 +8,7 @@ import pytest
 
 from fourleaf.cli.cluster.trouble_since import BEFORE_SECONDS, DRAIN, trouble_since
 from fourleaf.k8s_bridge.cluster.protocol import Body
-from fourleaf.k8s_bridge.relocation import repair
+from fourleaf.k8s_bridge.relocation import drain_marks
 from tests.model.readers.made import node
 
 AT = 1_000_000_000.0
@@ -50,4 +50,4 @@ def test_the_first_of_several_counts() -> None:
 
 def test_a_drain_is_marked_as_the_scheduler_reads_it() -> None:
     """One annotation, under one name."""
-    assert DRAIN == repair.DRAIN
+    assert DRAIN == drain_marks.DRAIN

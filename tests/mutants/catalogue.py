@@ -21,6 +21,7 @@ from tests.mutants.mutant import Mutant
 from tests.mutants.named_objects import NAMED_OBJECTS
 from tests.mutants.needless import NEEDLESS
 from tests.mutants.odd_records import ODD_RECORDS
+from tests.mutants.operators import OPERATORS
 from tests.mutants.overlap import OVERLAP
 from tests.mutants.plugin_calls import PLUGIN_CALLS
 from tests.mutants.preferences import PREFERENCES
@@ -342,6 +343,7 @@ MUTANTS = (
     *NEEDLESS,
     *PLUGIN_CALLS,
     *OVERLAP,
+    *OPERATORS,
     *PREFERENCES,
     *PROOFS,
     *REFUSED_EVICTIONS,

@@ -167,8 +167,8 @@ KEPT_PLACES = (
         "pods of a controller: those that are gone",
         "a Job that lacks a pod seems to have all of them, and its places are given back",
         "k8s_bridge/cache/cluster_cache.py",
-        "pod.pod.namespace == namespace and not pod.finished and not pod.deleting for pod in pods",
-        "True for pod in pods",
+        "return sum(not pod.finished and not pod.deleting for pod in made)",
+        "return len(list(made))",
         f"{LATE}::test_the_live_pods_of_a_controller",
     ),
     Mutant(

@@ -11,11 +11,16 @@ from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Body
 
+DEFAULT_LIMIT = 6
+"""Failures that the API lets a Job have that states no limit."""
 INDEX = "batch.kubernetes.io/job-completion-index"
 
 
 def job(name: str, size: int, gpus: int = 8, **annotations: str) -> Body:
-    """An Indexed Job of `size` pods at once, each with `gpus` GPUs, for our scheduler."""
+    """An Indexed Job of `size` pods at once, each with `gpus` GPUs, for our scheduler.
+
+    It outlasts what is evicted, as the guides have it.
+    """
     template = {
         "metadata": {"annotations": annotations},
         "spec": {
@@ -30,6 +35,7 @@ def job(name: str, size: int, gpus: int = 8, **annotations: str) -> Body:
             "parallelism": size,
             "completions": size,
             "completionMode": "Indexed",
+            "backoffLimitPerIndex": 100,
             "template": template,
         },
     }
@@ -40,7 +46,7 @@ class JobController:
 
     It waits for `backoff` seconds before it makes another in place of one that is gone, from when
     that one was not ready where its conditions say so, and makes none for a Job that is suspended
-    or has failed.
+    or has failed: what is gone or to end has, and more of that than a `backoffLimit` ends it.
     """
 
     def __init__(self, store: MemoryStore) -> None:
@@ -48,6 +54,8 @@ class JobController:
         self._store = store
         self._seen: dict[tuple[str, int], float] = {}
         """UID of a Job, and index -> when a pod of it was there last."""
+        self._made: dict[str, set[str]] = {}
+        """UID of a Job -> the UIDs of all pods that it has had."""
 
     async def run(self, seconds: float = 0.5) -> None:
         """Look for ever."""
@@ -63,6 +71,8 @@ class JobController:
             if spec.get("suspend") or (record.body.get("status") or {}).get("conditions"):
                 continue
             uid, pods = record.metadata["uid"], list(self._pods(record))
+            if self._fails(record, pods):
+                continue
             present = {_index(pod) for pod in pods if not _is_over(pod)}
             self._seen |= dict.fromkeys(((uid, index) for index in present), now)
             for pod in pods:
@@ -79,6 +89,27 @@ class JobController:
             owners = pod.metadata.get("ownerReferences") or ()
             if any(one["uid"] == owner.metadata["uid"] for one in owners):
                 yield pod
+
+    def _fails(self, owner: StoredObject, pods: list[StoredObject]) -> bool:
+        """Count what has failed; whether that ends the Job, with all of its pods."""
+        spec, whole = owner.body["spec"], owner.whole()
+        limit = spec.get("backoffLimit", None if "backoffLimitPerIndex" in spec else DEFAULT_LIMIT)
+        if limit is None:
+            return False
+        made = self._made.setdefault(owner.metadata["uid"], set())
+        made |= {pod.metadata["uid"] for pod in pods}
+        failed = len(made - {pod.metadata["uid"] for pod in pods if not _is_over(pod)})
+        status = dict(whole.get("status") or {})
+        if failed != status.get("failed", 0):
+            status["failed"] = failed
+            if failed > limit:
+                why = "BackoffLimitExceeded"
+                status["conditions"] = [{"type": "Failed", "status": "True", "reason": why}]
+            self._store.update(JOBS, owner, whole | {"status": status}, "status")
+        for pod in pods if failed > limit else ():
+            if not _is_over(pod):
+                self._store.remove(pod, 30)
+        return failed > limit
 
     def _make(self, owner: StoredObject, index: int) -> None:
         name, template = owner.metadata["name"], owner.body["spec"]["template"]

@@ -16,8 +16,8 @@ from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.names import PAGE
 from fourleaf.k8s_bridge.relocation.codec import relocation_name
 from fourleaf.k8s_bridge.relocation.controller import SWEEP_SECONDS, RelocationController
+from fourleaf.k8s_bridge.relocation.drain_marks import DRAIN
 from fourleaf.k8s_bridge.relocation.executor import Executor
-from fourleaf.k8s_bridge.relocation.repair import DRAIN
 from fourleaf.model.gang import GangKey
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 
