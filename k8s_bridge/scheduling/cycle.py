@@ -377,6 +377,11 @@ class Cycle:
                 self.cache.assume(member)
         self._assumed = on_their_way
 
+    def places_freed(self) -> None:
+        """Places are kept no longer: who is being bound to them counts as standing there."""
+        self._assume_on_their_way()
+        self.cache.changed.set()
+
     def _is_being_seated(self, commit: Commit) -> bool:
         """Whether places are kept for it that it would take up once more if it stood there."""
         kept, nodes = self.reservations, (member.node for member in commit.members)

@@ -16,6 +16,7 @@ from tests.mutants.harm import HARM
 from tests.mutants.hostile import HOSTILE
 from tests.mutants.hung_pages import HUNG_PAGES
 from tests.mutants.kept_places import KEPT_PLACES
+from tests.mutants.last_looks import LAST_LOOKS
 from tests.mutants.mutant import Mutant
 from tests.mutants.needless import NEEDLESS
 from tests.mutants.overlap import OVERLAP
@@ -352,4 +353,5 @@ MUTANTS = (
     *STORAGE,
     *TOLD,
     *FAIRNESS,
+    *LAST_LOOKS,
 )
