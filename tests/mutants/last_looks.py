@@ -16,4 +16,22 @@ LAST_LOOKS = (
         "            return False\n        return True\n",
         f"{SEATS}::test_places_that_end_while_a_gang_is_bound_to_them_stay_its_own",
     ),
+    Mutant(
+        "repairs beside reservations",
+        "a gang that lost a member is not repaired for an hour, as a place is reserved for it",
+        "k8s_bridge/relocation/repair.py",
+        "        return gang in self.store and not waits\n",
+        "        return gang in self.store\n",
+        f"{RELOCATION}/test_repair_and_reservation.py"
+        "::test_a_gang_moves_though_a_place_is_reserved_for_it[false]",
+    ),
+    Mutant(
+        "whose a reserved place is",
+        "a repair is planned for a place that is reserved for another gang, and given up, for ever",
+        "k8s_bridge/relocation/repair.py",
+        "        if reserved and len(hit) > 1:\n",
+        "        if False:\n",
+        f"{RELOCATION}/test_repair_and_reservation.py"
+        "::test_no_other_is_repaired_by_a_place_that_is_reserved",
+    ),
 )
