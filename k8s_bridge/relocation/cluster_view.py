@@ -78,27 +78,30 @@ class ClusterView:
     def comers(self) -> Mapping[GangKey, Gang]:
         """Gang of a relocation -> the gang that its seats are for now, where there is one.
 
-        That is the gang itself, or one that the same controller has made in its place.
+        That is the gang itself, or one that the same controller has made in its place: before a pod
+        has gone, none is made for it, and one that waits is another replica.
         """
         found = {one.gang: self.gangs[one.gang] for one in self.open if one.gang in self.gangs}
+        left = [
+            one for one in self.open if one.owner and one.gang not in found and self._has_left(one)
+        ]
         # Once for all: a rack may have lost a thousand pods, and ten thousand may wait.
-        made: dict[tuple[str, str], _ByKind] = {
-            (one.gang.namespace, one.owner): {}
-            for one in self.open
-            if one.owner and one.gang not in found
-        }
+        made: dict[tuple[str, str], _ByKind] = {(one.gang.namespace, one.owner): {} for one in left}
         for gang in self.gangs.values() if made else ():
             # A pod may name an owner of another namespace, which cannot have made it.
             by = gang.key.namespace, self._owner_of(gang)
             if gang.key not in found and (those := made.get(by)) is not None:
                 role = next(role for role in gang.roles if role.pods)
                 those.setdefault((counted(role.request), role.constraint), deque()).append(gang)
-        for one in self.open:
-            siblings = made.get((one.gang.namespace, one.owner), {})
-            come = None if one.gang in found else self._come_for(one, siblings)
+        for one in left:
+            come = self._come_for(one, made[one.gang.namespace, one.owner])
             if come is not None:
                 found[one.gang] = come
         return found
+
+    def _has_left(self, one: Relocation) -> bool:
+        """Whether those have gone whose places it keeps for others."""
+        return all(seat.waits or self.is_gone(seat.pod.uid) for seat in one.seats)
 
     def _come_for(self, one: Relocation, made: _ByKind) -> Gang | None:
         """The next gang of one pod of the same owner that asks for what a seat is and may use it.

@@ -34,4 +34,13 @@ LAST_LOOKS = (
         f"{RELOCATION}/test_repair_and_reservation.py"
         "::test_no_other_is_repaired_by_a_place_that_is_reserved",
     ),
+    Mutant(
+        "places that are not left yet",
+        "a replica waits a quarter of an hour for a place whose pod may go only once it is ready",
+        "k8s_bridge/relocation/cluster_view.py",
+        "one.gang not in found and self._has_left(one)\n",
+        "one.gang not in found\n",
+        f"{RELOCATION}/test_replicas.py"
+        "::test_who_waits_beside_a_replica_that_may_not_go_yet_starts",
+    ),
 )
