@@ -217,16 +217,25 @@ class RepairPlanner:
             self._next = self.clock.monotonic()
             return plan
         movers = frozenset(one.gang.key for one in others)
-        if not refused:
+        taken = self._taken(drafts, view)
+        if not refused and not taken:
             await self._begin(drafts, at_fault, movers, planned)
             self._note(plan, hit)
             return plan
         # What needs nothing of those that may not go is not kept waiting; the rest is planned anew.
-        apart = independent(drafts, {one.of.gang for one in refused}, planned)
-        passed = [one for one in apart if self.evictions.passed(one)]
+        apart = independent(drafts, taken | {one.of.gang for one in refused}, planned)
+        passed = [one for one in apart if not refused or self.evictions.passed(one)]
         await self._begin(passed, at_fault, movers, planned)
-        self._next = self.clock.monotonic()
+        if refused:
+            self._next = self.clock.monotonic()
         return plan
+
+    def _taken(self, drafts: Sequence[Relocation], view: ClusterView) -> frozenset[GangKey]:
+        """The gangs of `drafts` whose places others have taken since these were planned."""
+        gangs = {one.gang for one in drafts}
+        others = (one for one in self.store if one.gang not in gangs)
+        now = replace(view, reading=self.cache.reading(), open=(*others, *drafts))
+        return frozenset(one.gang for one in drafts if not now.fits_in_the_end(one))
 
     async def _without_needless(
         self,

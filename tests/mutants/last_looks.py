@@ -43,4 +43,22 @@ LAST_LOOKS = (
         f"{RELOCATION}/test_replicas.py"
         "::test_who_waits_beside_a_replica_that_may_not_go_yet_starts",
     ),
+    Mutant(
+        "moves of which one has lost its place",
+        "a pod is evicted for a gang that cannot start, as another was to move for it as well",
+        "k8s_bridge/relocation/executor.py",
+        "                if is_part and view.is_untold(other):\n",
+        "                if False:\n",
+        f"{RELOCATION}/test_moves_that_serve_none.py"
+        "::test_no_moves_of_which_one_has_lost_its_place",
+    ),
+    Mutant(
+        "repairs that have lost their place",
+        "a pod is evicted to make way for a gang whose other place was taken meanwhile",
+        "k8s_bridge/relocation/repair.py",
+        "        taken = self._taken(drafts, view)\n",
+        "        taken = frozenset[GangKey]()\n",
+        f"{RELOCATION}/test_moves_that_serve_none.py"
+        "::test_none_moves_for_a_repair_that_has_lost_its_place",
+    ),
 )

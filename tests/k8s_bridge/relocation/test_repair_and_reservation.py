@@ -19,7 +19,7 @@ async def reserved(bench: Bench) -> list[str]:
 
 @pytest.mark.parametrize("movable", ["false", "true"])
 async def test_a_gang_moves_though_a_place_is_reserved_for_it(movable: str) -> None:
-    """Another scheduler has a member's node; the other leaf comes free: it is there in ten seconds."""
+    """Another scheduler has a member's node; the other leaf comes free: it is there in 10 s."""
     bench = Bench(1, 2)
     await bench.config("{backfill: {afterSeconds: 20}}")
     await bench.start()
