@@ -172,7 +172,8 @@ class Executor:
         ages, overdue = self.ages.of(there), self.ends.overdue(there)
         told, reading = frozenset(self._told), self.cache.reading()
         moved = self.kept_leaves.moved(there, reading.snapshot)
-        return ClusterView(self.cache, reading, there, dead, now, ages, overdue, told, moved)
+        over = frozenset(one.gang for one in there if (one.gang, one.opened) in self._doomed)
+        return ClusterView(self.cache, reading, there, dead, now, ages, overdue, told, moved, over)
 
     async def end(self, one: Relocation, why: str) -> None:
         """Keep nothing for it any longer; `why` it ends early, "" where it has served.
@@ -183,7 +184,7 @@ class Executor:
         await self.store.a_while(self._begun_to_end(one, why), EVICTION_PATIENCE_SECONDS)
 
     def _begun_to_end(self, one: Relocation, why: str) -> list[asyncio.Task[None]]:
-        """Its end, on its way, and that of what serves only with it; none where it is so already."""
+        """Its end, and that of what serves only with it; nothing where it is on its way already."""
         begun = self._begun_to_end_alone(one, why)
         if begun and why and one.purpose is Purpose.DEFRAGMENTATION:
             view = self.view()

@@ -226,8 +226,7 @@ class RepairPlanner:
         apart = independent(drafts, taken | {one.of.gang for one in refused}, planned)
         passed = [one for one in apart if not refused or self.evictions.passed(one)]
         await self._begin(passed, at_fault, movers, planned)
-        if refused:
-            self._next = self.clock.monotonic()
+        self._next = self.clock.monotonic() if refused else self._next
         return plan
 
     def _taken(self, drafts: Sequence[Relocation], view: ClusterView) -> frozenset[GangKey]:

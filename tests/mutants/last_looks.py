@@ -61,4 +61,20 @@ LAST_LOOKS = (
         f"{RELOCATION}/test_moves_that_serve_none.py"
         "::test_none_moves_for_a_repair_that_has_lost_its_place",
     ),
+    Mutant(
+        "relocations that are over",
+        "replicas wait for ever for a place whose record the API does not let go",
+        "k8s_bridge/relocation/cluster_view.py",
+        "        return tuple(one for one in self.open if one.gang not in self.over)\n",
+        "        return self.open\n",
+        f"{RELOCATION}/test_undeletable.py::test_replicas_that_are_made_later_start[a sibling]",
+    ),
+    Mutant(
+        "kept places of what is over",
+        "a replica that is made anew under its name finds no place that is good enough",
+        "k8s_bridge/relocation/reserved_seats.py",
+        "        or (one.gang not in view.over and one.purpose is not Purpose.RESERVATION)\n",
+        "        or one.purpose is not Purpose.RESERVATION\n",
+        f"{RELOCATION}/test_undeletable.py::test_replicas_that_are_made_later_start[its own name]",
+    ),
 )
