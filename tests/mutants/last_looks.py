@@ -77,4 +77,20 @@ LAST_LOOKS = (
         "        or one.purpose is not Purpose.RESERVATION\n",
         f"{RELOCATION}/test_undeletable.py::test_replicas_that_are_made_later_start[its own name]",
     ),
+    Mutant(
+        "a gang's own places take none of its room",
+        "a gang for which places are kept waits for all of them, where half of them would do",
+        "k8s_bridge/relocation/own_room.py",
+        "    return why in CONTENTION_REASONS and any(\n",
+        "    return False and any(\n",
+        f"{RELOCATION}/test_own_room.py::test_half_of_its_places_and_another_node_will_do",
+    ),
+    Mutant(
+        "each gang that its own places keep out",
+        "the first of them keeps the others from being tried, for as long as it waits",
+        "k8s_bridge/scheduling/cycle.py",
+        "        while (more := kept.own_room(",
+        "        if (more := kept.own_room(",
+        f"{RELOCATION}/test_own_room.py::test_half_of_its_places_and_another_node_will_do",
+    ),
 )
