@@ -218,4 +218,6 @@ class Wiring:
             lambda: nodes.dead if nodes else frozenset(),
             tasks.create_task,
         )
+        if relocation is not None:
+            relocation.store.freed = cycle.places_freed
         return Parts(reconciler, cycle, nodes, relocation)

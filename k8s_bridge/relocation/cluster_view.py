@@ -53,6 +53,7 @@ class ClusterView:
     clock that does not jump; where it is not given, by `now`. `overdue` are UIDs of leavers that
     should have ended long ago, `told` those that were told to go in this term. `moved` are gangs
     of which places that are kept are in other leaves than they were, or the config allows others.
+    `over` are those whose relocation only waits until its record is deleted, for ever maybe.
     """
 
     cache: ClusterCache
@@ -64,10 +65,16 @@ class ClusterView:
     overdue: frozenset[str] = frozenset()
     told: frozenset[str] = frozenset()
     moved: frozenset[GangKey] = frozenset()
+    over: frozenset[GangKey] = frozenset()
 
     def age(self, one: Relocation) -> float:
         """Seconds for which a relocation is open."""
         return self.ages.get(one.gang, self.now - one.opened)
+
+    @cached_property
+    def serving(self) -> tuple[Relocation, ...]:
+        """The relocations that are not over: no gang is to wait for the places of the others."""
+        return tuple(one for one in self.open if one.gang not in self.over)
 
     @cached_property
     def gangs(self) -> Mapping[GangKey, Gang]:
@@ -78,27 +85,32 @@ class ClusterView:
     def comers(self) -> Mapping[GangKey, Gang]:
         """Gang of a relocation -> the gang that its seats are for now, where there is one.
 
-        That is the gang itself, or one that the same controller has made in its place.
+        That is the gang itself, or one that the same controller has made in its place: before a pod
+        has gone, none is made for it, and one that waits is another replica.
         """
-        found = {one.gang: self.gangs[one.gang] for one in self.open if one.gang in self.gangs}
+        found = {one.gang: self.gangs[one.gang] for one in self.serving if one.gang in self.gangs}
+        left = [
+            one
+            for one in self.serving
+            if one.owner and one.gang not in found and self._has_left(one)
+        ]
         # Once for all: a rack may have lost a thousand pods, and ten thousand may wait.
-        made: dict[tuple[str, str], _ByKind] = {
-            (one.gang.namespace, one.owner): {}
-            for one in self.open
-            if one.owner and one.gang not in found
-        }
+        made: dict[tuple[str, str], _ByKind] = {(one.gang.namespace, one.owner): {} for one in left}
         for gang in self.gangs.values() if made else ():
             # A pod may name an owner of another namespace, which cannot have made it.
             by = gang.key.namespace, self._owner_of(gang)
             if gang.key not in found and (those := made.get(by)) is not None:
                 role = next(role for role in gang.roles if role.pods)
                 those.setdefault((counted(role.request), role.constraint), deque()).append(gang)
-        for one in self.open:
-            siblings = made.get((one.gang.namespace, one.owner), {})
-            come = None if one.gang in found else self._come_for(one, siblings)
+        for one in left:
+            come = self._come_for(one, made[one.gang.namespace, one.owner])
             if come is not None:
                 found[one.gang] = come
         return found
+
+    def _has_left(self, one: Relocation) -> bool:
+        """Whether those have gone whose places it keeps for others."""
+        return all(seat.waits or self.is_gone(seat.pod.uid) for seat in one.seats)
 
     def _come_for(self, one: Relocation, made: _ByKind) -> Gang | None:
         """The next gang of one pod of the same owner that asks for what a seat is and may use it.

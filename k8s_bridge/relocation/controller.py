@@ -22,7 +22,7 @@ from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.executor import Executor
 from fourleaf.k8s_bridge.relocation.move_budget import MoveBudget
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
-from fourleaf.k8s_bridge.relocation.own_quota import within_own_quota
+from fourleaf.k8s_bridge.relocation.own_room import within_own_room
 from fourleaf.k8s_bridge.relocation.preemption import PreemptionPlanner
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
 from fourleaf.k8s_bridge.relocation.repair import RepairPlanner
@@ -253,9 +253,11 @@ class RelocationController:
         self._offered = frozenset(gang.key for gang in more.gangs) if more else frozenset()
         return more
 
-    def own_quota(self, snapshot: Snapshot, plan: Plan) -> Snapshot | None:
-        """What a cycle is to solve again for a gang whose own kept room uses up its quota."""
-        return within_own_quota(snapshot, plan, self._view()) if len(self.store) else None
+    def own_room(
+        self, snapshot: Snapshot, plan: Plan, asked: Container[GangKey]
+    ) -> Snapshot | None:
+        """What a cycle is to solve again for a gang that its own kept room keeps out."""
+        return within_own_room(snapshot, plan, self._view(), asked) if len(self.store) else None
 
     def kept(self) -> Kept:
         """Those places, by the gang that they are kept for."""

@@ -26,6 +26,7 @@ from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.next_action import progress
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.records import (
+    PART_ENDED,
     UNWRITTEN,
     VICTIMS_STAY,
     Leaver,
@@ -171,7 +172,8 @@ class Executor:
         ages, overdue = self.ages.of(there), self.ends.overdue(there)
         told, reading = frozenset(self._told), self.cache.reading()
         moved = self.kept_leaves.moved(there, reading.snapshot)
-        return ClusterView(self.cache, reading, there, dead, now, ages, overdue, told, moved)
+        over = frozenset(one.gang for one in there if (one.gang, one.opened) in self._doomed)
+        return ClusterView(self.cache, reading, there, dead, now, ages, overdue, told, moved, over)
 
     async def end(self, one: Relocation, why: str) -> None:
         """Keep nothing for it any longer; `why` it ends early, "" where it has served.
@@ -182,7 +184,18 @@ class Executor:
         await self.store.a_while(self._begun_to_end(one, why), EVICTION_PATIENCE_SECONDS)
 
     def _begun_to_end(self, one: Relocation, why: str) -> list[asyncio.Task[None]]:
-        """Its end, on its way; nothing where it is so already."""
+        """Its end, and that of what serves only with it; nothing where it is on its way already."""
+        begun = self._begun_to_end_alone(one, why)
+        if begun and why and one.purpose is Purpose.DEFRAGMENTATION:
+            view = self.view()
+            # Where its pods have gone, there is the room that the others are to be in.
+            for other in view.open if view.is_untold(one) else ():
+                is_part = (other.purpose, other.opened) == (one.purpose, one.opened)
+                if is_part and view.is_untold(other):
+                    begun += self._begun_to_end_alone(other, f"{PART_ENDED}: {why}")
+        return begun
+
+    def _begun_to_end_alone(self, one: Relocation, why: str) -> list[asyncio.Task[None]]:
         now = self.store.of(one.gang)
         if one.gang in self._ending or now is None or now.opened != one.opened:
             return []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import structlog
@@ -20,8 +20,8 @@ from fourleaf.k8s_bridge.relocation.independent import independent
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.pod_makers import is_any_bare
 from fourleaf.k8s_bridge.relocation.record_room import RecordRoom
-from fourleaf.k8s_bridge.relocation.records import UNWRITTEN, Relocation
-from fourleaf.k8s_bridge.relocation.reserved_seats import charged
+from fourleaf.k8s_bridge.relocation.records import UNWRITTEN, Purpose, Relocation
+from fourleaf.k8s_bridge.relocation.reserved_seats import charged, placements
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.relocation.tenants.caused_evictions import CausedEvictions
 from fourleaf.k8s_bridge.relocation.tenants.move_costs import scaled
@@ -145,10 +145,11 @@ class RepairPlanner:
         self._next = self.clock.monotonic() + REPAIR_CHECK_SECONDS
         config = self.cache.config.spec.repair
         leaving = view.dead | draining(self.cache)
+        free = placements(view)
         standing = [
             one
             for one in self.cache.standing(leaving)
-            if one.gang.key not in self.store and one.gang.key not in busy
+            if one.gang.key not in busy and not self._is_served(one.gang.key, free)
         ]
         self._drained = frozenset(
             one.gang.key
@@ -178,6 +179,8 @@ class RepairPlanner:
         at_fault = frozenset(one.gang.key for one in hit if not self._loses(one, leaving))
         hit = self._in_turn(hit, at_fault, view)
         now = {one.gang.key for one in hit}
+        # What is reserved for it is its own to take.
+        view = replace(view, open=tuple(one for one in view.open if one.gang not in now))
         planned = [
             replace(one, movable=False) if self._may_not_move(one) else one
             for one in standing
@@ -214,16 +217,24 @@ class RepairPlanner:
             self._next = self.clock.monotonic()
             return plan
         movers = frozenset(one.gang.key for one in others)
-        if not refused:
+        taken = self._taken(drafts, view)
+        if not refused and not taken:
             await self._begin(drafts, at_fault, movers, planned)
             self._note(plan, hit)
             return plan
         # What needs nothing of those that may not go is not kept waiting; the rest is planned anew.
-        apart = independent(drafts, {one.of.gang for one in refused}, planned)
-        passed = [one for one in apart if self.evictions.passed(one)]
+        apart = independent(drafts, taken | {one.of.gang for one in refused}, planned)
+        passed = [one for one in apart if not refused or self.evictions.passed(one)]
         await self._begin(passed, at_fault, movers, planned)
-        self._next = self.clock.monotonic()
+        self._next = self.clock.monotonic() if refused else self._next
         return plan
+
+    def _taken(self, drafts: Sequence[Relocation], view: ClusterView) -> frozenset[GangKey]:
+        """The gangs of `drafts` whose places others have taken since these were planned."""
+        gangs = {one.gang for one in drafts}
+        others = (one for one in self.store if one.gang not in gangs)
+        now = replace(view, reading=self.cache.reading(), open=(*others, *drafts))
+        return frozenset(one.gang for one in drafts if not now.fits_in_the_end(one))
 
     async def _without_needless(
         self,
@@ -240,6 +251,15 @@ class RepairPlanner:
         then = await self.planner.repair(written)
         spares = then.cost < plan.cost and len(then.lost) <= len(plan.lost)
         return independent(drafts, moving, planned) if spares else drafts
+
+    def _is_served(self, gang: GangKey, free: Container[GangKey]) -> bool:
+        """Whether a relocation is for it: a place that others have yet to leave is no repair.
+
+        `free` are gangs whose places are so by now.
+        """
+        kept = self.store.of(gang)
+        waits = kept is not None and kept.purpose is Purpose.RESERVATION and gang not in free
+        return gang in self.store and not waits
 
     def _stay_for_a_while(self, waiting: frozenset[GangKey], hit: list[StandingGang]) -> bool:
         """Let those that would wait for each other stay; whether another plan is to be made.
@@ -299,6 +319,9 @@ class RepairPlanner:
         Those that need what could not be written, or is not yet, end before any pod of them has
         gone; what is not written yet stands where it needs no other.
         """
+        for one in drafts:
+            if (kept := self.store.of(one.gang)) is not None:
+                await self.end(kept, "its gang is repaired")
         held = await self.store.put_all(drafts)
         gangs = {one.gang for one in drafts}
         off = gangs - {one.gang for one in held if self.store.is_written(one.gang)}
@@ -314,7 +337,14 @@ class RepairPlanner:
     def _in_turn(
         self, hit: list[StandingGang], at_fault: frozenset[GangKey], view: ClusterView
     ) -> list[StandingGang]:
-        """Those to plan for now: all that may have moved what they need, else one namespace."""
+        """Those to plan for now: all that may have moved what they need, else one namespace.
+
+        One that a place is reserved for comes after them and alone: no other is to take that place.
+        """
+        reserved = [one for one in hit if one.gang.key in self.store]
+        if reserved and len(hit) > 1:
+            self._next = self.clock.monotonic()
+            hit = [one for one in hit if one.gang.key not in self.store] or reserved[:1]
         limited = {
             one.gang.key: one
             for one in hit

@@ -47,20 +47,21 @@ def kept(
     """The seats that are not taken yet, by gang: node and request.
 
     `seated`: gang of a relocation -> who is being bound to its seats. Without those of other
-    reservations: gangs that end in time may use them meanwhile.
+    reservations, which gangs that end in time may use meanwhile, and of what is over.
     """
     return {
         seated.get(one.gang) or _comer(one, view): [
             (seat.node, seat.request) for seat in one.seats if not view.is_taken(seat)
         ]
         for one in view.open
-        if one.purpose is not Purpose.RESERVATION or one.gang in seated
+        if one.gang in seated
+        or (one.gang not in view.over and one.purpose is not Purpose.RESERVATION)
     }
 
 
 def placements(view: ClusterView) -> dict[GangKey, Placement]:
     """Gang of a relocation -> the members its seats are for, where all have come."""
-    found = {one.gang: progress(one, view).placed for one in view.open}
+    found = {one.gang: progress(one, view).placed for one in view.serving}
     return {gang: placed for gang, placed in found.items() if placed is not None}
 
 
@@ -95,7 +96,7 @@ def _seats(view: ClusterView) -> Sequence[RunningPod]:
 
 def rule(view: ClusterView) -> HoldRule:
     """Hold the gangs that seats are kept for."""
-    kept = {_comer(one, view): one for one in view.open if _holds_back(one, view)}
+    kept = {_comer(one, view): one for one in view.serving if _holds_back(one, view)}
 
     def hold(gang: Gang) -> Hold | None:
         one = kept.get(gang.key)

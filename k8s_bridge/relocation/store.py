@@ -52,8 +52,8 @@ class RelocationStore:
     `ledger` is that of the same term; `spawn` starts what ends with it. One that is being written
     for the first time keeps its places already, so that nothing else is planned there; the
     next leader may find it or not. No pod goes for one while a request about it is unanswered.
-    `freed` is called where places are kept no longer because it could not be written, and
-    `unwritten` hears of the relocation.
+    `freed` is called as soon as places are kept no longer, and `unwritten` hears of a relocation
+    that could not be written.
     """
 
     records: Records
@@ -195,9 +195,12 @@ class RelocationStore:
                 return not one.version
             return now.opened == one.opened and await self._delete(now)
 
-    def _let_go(self, gang: GangKey) -> None:
-        if self._open.pop(gang, None) is not None:
-            self.freed()
+    def _let_go(self, gang: GangKey) -> bool:
+        """Keep no places for it any longer; whether any were kept."""
+        if self._open.pop(gang, None) is None:
+            return False
+        self.freed()
+        return True
 
     async def _delete(self, one: Relocation) -> bool:
         """Delete a relocation, whose turn it is; whether it has ended."""
@@ -212,7 +215,7 @@ class RelocationStore:
             self._put_off(gang, error.retry_after)
             return False
         self._undeleted.pop(gang, None)
-        return self._open.pop(gang, None) is not None
+        return self._let_go(gang)
 
     def _may_delete(self, gang: GangKey) -> bool:
         due, _ = self._undeleted.get(gang, (0.0, None))
@@ -302,7 +305,7 @@ class RelocationStore:
                 except (ClusterError, BadRecord) as error:
                     self._log.warning("relocation_not_written", lease=name, why=str(error))
                     return
-            del self._open[found.gang]
+            self._let_go(found.gang)
 
     async def check_lead(self) -> None:
         """Make sure that no other leader has taken over, before any pod is evicted.

@@ -105,8 +105,13 @@ class Reservations(Protocol):
     def backfill(self, snapshot: Snapshot, plan: Plan, /) -> Snapshot | None:
         """What is to be solved again for gangs that end before kept places are needed."""
 
-    def own_quota(self, snapshot: Snapshot, plan: Plan, /) -> Snapshot | None:
-        """What is to be solved again for a gang whose own kept places use up its quota."""
+    def own_room(
+        self, snapshot: Snapshot, plan: Plan, asked: Container[GangKey], /
+    ) -> Snapshot | None:
+        """What is to be solved again for a gang, not `asked` for yet, that its own places keep out.
+
+        They take the room that it would have beside them, or the quota of its namespace.
+        """
 
     def kept(self) -> Kept:
         """Those places, by the gang that they are kept for."""
@@ -237,8 +242,9 @@ class Cycle:
         more = kept.backfill(free, plan) if kept else None
         if more is not None:
             plan = joined(plan, (await self._solved(more, free)).placements)
-        more = kept.own_quota(free, plan) if kept else None
-        if more is not None:
+        asked = set[GangKey]()
+        while (more := kept.own_room(free, plan, asked) if kept else None) is not None:
+            asked.update(gang.key for gang in more.gangs)
             plan = amended(plan, await self._solved(more, free))
         return joined(plan, seated)
 
@@ -376,6 +382,11 @@ class Cycle:
             if self._assumed.get(uid) != member:
                 self.cache.assume(member)
         self._assumed = on_their_way
+
+    def places_freed(self) -> None:
+        """Places are kept no longer: who is being bound to them counts as standing there."""
+        self._assume_on_their_way()
+        self.cache.changed.set()
 
     def _is_being_seated(self, commit: Commit) -> bool:
         """Whether places are kept for it that it would take up once more if it stood there."""

@@ -17,6 +17,7 @@ from tests.mutants.harm import HARM
 from tests.mutants.hostile import HOSTILE
 from tests.mutants.hung_pages import HUNG_PAGES
 from tests.mutants.kept_places import KEPT_PLACES
+from tests.mutants.last_looks import LAST_LOOKS
 from tests.mutants.mutant import Mutant
 from tests.mutants.named_objects import NAMED_OBJECTS
 from tests.mutants.needless import NEEDLESS
@@ -360,4 +361,5 @@ MUTANTS = (
     *TOLD,
     *FAIRNESS,
     *NAMED_OBJECTS,
+    *LAST_LOOKS,
 )

@@ -122,9 +122,9 @@ STARVATION = (
         "a gang's own places use up none of its quota",
         "a gang for which places are kept is refused a free node for a quota that it keeps itself",
         "k8s_bridge/scheduling/cycle.py",
-        "more = kept.own_quota(free, plan) if kept else None",
-        "more = None",
-        f"{RELOCATION}/test_own_quota.py::test_another_node_becomes_free_first",
+        "(more := kept.own_room(free, plan, asked) if kept else None)",
+        "(more := None)",
+        f"{RELOCATION}/test_own_room.py::test_another_node_becomes_free_first",
     ),
     Mutant(
         "set aside: the part of a namespace is no part of others",

@@ -11,9 +11,9 @@ from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.model.relocation import Budget, DefragPlan
+from fourleaf.model.relocation import Budget, DefragPlan, RepairPlan
 from fourleaf.model.snapshot import Snapshot
-from tests.k8s_bridge.relocation.bench import TEAM, Bench
+from tests.k8s_bridge.relocation.bench import TEAM, Bench, Solved
 from tests.k8s_bridge.relocation.test_moving import ask, configure
 
 
@@ -111,6 +111,79 @@ async def test_none_moves_for_a_repair_that_is_not_written() -> None:
     quota.left = None
     await bench.clock.advance(20)
     assert len(await bench.places("g")) == 3
+    await bench.stop()
+
+
+class Taken(Solved):
+    """A solver whose first plan that moves pods comes three seconds late.
+
+    A pod of another tenant starts on the node `name` meanwhile.
+    """
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__()
+        self.bench, self.name = bench, ""
+
+    async def _take(self) -> None:
+        name, self.name = self.name, ""
+        if name:
+            new = pod("new", 8)
+            new["spec"]["nodeSelector"] = {"kubernetes.io/hostname": name}
+            await submit(self.bench.cluster, "other", [new])
+            await self.bench.clock.sleep(3)
+
+    async def repair(self, snapshot: Snapshot) -> RepairPlan:
+        """A repair."""
+        plan = await super().repair(snapshot)
+        if plan.moves:
+            await self._take()
+        return plan
+
+    async def defragment(self, snapshot: Snapshot, budget: Budget) -> DefragPlan:
+        """Moves that make room."""
+        plan = await super().defragment(snapshot, budget)
+        if plan.moves:
+            await self._take()
+        return plan
+
+
+async def test_no_moves_of_which_one_has_lost_its_place() -> None:
+    """Two pods are to move for `four`; the place of one of them is taken: the other one stays."""
+    bench, quota = Bench(1, 3), Quota()
+    bench.solved = solver = Taken(bench)
+    await bench.start(answers=quota)
+    await configure(bench)
+    await scattered(bench)
+    solver.name = "n-0-2-2"
+    await ask(bench)
+    await bench.clock.advance(30)
+    (plan,) = (plan for plan in solver.gatherings if plan.moves)
+    assert {move.target for move in plan.moves} == {"n-0-2-2", "n-0-2-3"}
+    assert not quota.evicted
+    whys = [event["note"] for event in await bench.events("RelocationGivenUp")]
+    assert any("a move without which it serves nobody was given up" in why for why in whys)
+    await bench.stop()
+
+
+async def test_none_moves_for_a_repair_that_has_lost_its_place() -> None:
+    """`g` of 2 and `m`, which makes way for it, are to move; a place of `g` is taken: `m` stays."""
+    bench, quota = Bench(1, 2), Quota()
+    bench.solved = solver = Taken(bench)
+    await bench.start(answers=quota)
+    await bench.submit("g", 2)
+    await bench.submit("m", 1, movable="true")
+    await bench.submit("x", 1)
+    await bench.submit("k", 3)
+    await bench.end("x")
+    await bench.clock.advance(20)
+    (leaf,) = await bench.leaves("g")
+    lost = (await bench.places("g")).values()
+    used = {*lost, *(await bench.places("m")).values()}
+    (solver.name,) = {f"n-0-{leaf}-{number}" for number in range(4)} - used
+    bench.lose(*lost)
+    await bench.clock.advance(60)
+    assert any(plan.moves for plan in solver.repairs)
+    assert not [name for name in quota.evicted if name.startswith("m-")]
     await bench.stop()
 
 

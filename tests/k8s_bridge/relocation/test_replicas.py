@@ -6,8 +6,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from fourleaf.k8s_bridge.cluster.errors import Throttled
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS, REPLICA_SETS, STATEFUL_SETS, Kind
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, pod, submit
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.ledger.names import page_name
 from fourleaf.k8s_bridge.relocation.drain_marks import DRAIN
@@ -167,3 +169,40 @@ async def test_who_names_an_owner_has_not_come_for_its_place(bench: Bench, is_fo
     assert (await nodes_of(bench))["r-2"]
     assert scheduler.epoch == epoch
     assert await bench.events("RelocationGivenUp") == []
+
+
+class Budget:
+    """No eviction is allowed; they are `asked` for."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def before(self, request: ApiRequest) -> None:
+        """Refuse it."""
+        if request.subresource == "eviction" and not request.dry_run:
+            self.asked += 1
+            why = "Cannot evict pod as it would violate the pod's disruption budget."
+            raise Throttled(why, 429, "TooManyRequests", 1.0)
+
+    async def after(self, request: ApiRequest, answer: object) -> None:
+        """Answers pass."""
+
+
+async def test_who_waits_beside_a_replica_that_may_not_go_yet_starts(bench: Bench) -> None:
+    """A budget keeps a replica on a drained node until another one is ready, which waits.
+
+    That one is not held for the place of the first, which has yet to leave.
+    """
+    budget = Budget()
+    await bench.start(answers=budget)
+    uid = await owner(bench, REPLICA_SETS)
+    await submit(bench.cluster, TEAM, [replica("r-a", REPLICA_SETS, uid)])
+    await bench.clock.advance(20)
+    await drain(bench, (await nodes_of(bench))["r-a"])
+    await bench.clock.advance(5)
+    assert budget.asked
+    assert await bench.open_relocations() == ["r-a"]
+    await submit(bench.cluster, TEAM, [replica("r-b", REPLICA_SETS, uid)])
+    await bench.clock.advance(5)
+    assert (await nodes_of(bench))["r-b"]
+    assert await bench.open_relocations() == ["r-a"]

@@ -8,11 +8,12 @@ from collections.abc import Callable
 import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused, Throttled
-from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS, REPLICA_SETS, STATEFUL_SETS, Kind
 from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
+from tests.k8s_bridge.relocation.test_replicas import drain, nodes_of, owner, replica
 
 
 class Refusing:
@@ -77,4 +78,35 @@ async def test_others_start_meanwhile(error: Callable[[], ClusterError]) -> None
     refusing.is_on = False
     await bench.clock.advance(40)
     assert await bench.reservations() == []
+    await bench.stop()
+
+
+@pytest.mark.parametrize("kind", [REPLICA_SETS, STATEFUL_SETS], ids=["a sibling", "its own name"])
+async def test_replicas_that_are_made_later_start(kind: Kind) -> None:
+    """A replica has left a drained node, and the Lease of that stays for ever.
+
+    Neither one that is made beside it is held for its place, nor one that is made in its place,
+    a quarter of an hour later.
+    """
+    bench, refusing = Bench(1, 2), Refusing(lambda: Refused("a policy forbids it", 403, "No"))
+    await bench.start(answers=refusing)
+    uid = await owner(bench, kind)
+    await submit(bench.cluster, TEAM, [replica("r-0", kind, uid)])
+    await bench.clock.advance(20)
+    refusing.is_on = True
+    await drain(bench, (await nodes_of(bench))["r-0"])
+    while "r-0" in await nodes_of(bench):
+        await bench.clock.advance(0.1)
+    again = "r-0" if kind is STATEFUL_SETS else "r-1"
+    await submit(bench.cluster, TEAM, [replica(again, kind, uid)])
+    await bench.clock.advance(1000)
+    assert (await nodes_of(bench))[again]
+    if kind is STATEFUL_SETS:
+        await bench.cluster.delete(PODS, Target(TEAM, again))
+        await bench.clock.advance(2)
+    last = "r-0" if kind is STATEFUL_SETS else "r-2"
+    await submit(bench.cluster, TEAM, [replica(last, kind, uid)])
+    await bench.clock.advance(10)
+    assert (await nodes_of(bench))[last]
+    assert await bench.open_relocations() == ["r-0"]
     await bench.stop()

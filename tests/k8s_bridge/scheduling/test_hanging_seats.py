@@ -15,6 +15,7 @@ from fourleaf.k8s_bridge.ledger.names import page_name
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
 from fourleaf.k8s_bridge.scheduler import Scheduler
 from tests.k8s_bridge.relocation.bench import TEAM, Bench, leaf_of
+from tests.k8s_bridge.relocation.test_replicas import drain
 from tests.k8s_bridge.scheduling.test_hanging_records import Hangs, is_bound_to
 from tests.twins.virtual_clock import VirtualClock
 
@@ -255,6 +256,36 @@ async def test_a_gang_that_starts_elsewhere_is_not_bound_to_its_reservation_too(
     hangs.go.set()
     await bench.clock.advance(20)
     assert await bench.leaves("big") == [1 - reserved]
+
+
+async def test_places_that_end_while_a_gang_is_bound_to_them_stay_its_own(bench: Bench) -> None:
+    """One of its nodes is to be emptied while its page hangs, and so is the node of another gang.
+
+    Its places are kept no longer, and its commit goes on: no pod is evicted to come to one of them.
+    """
+    await bench.config("{devices: {mode: count}, preemption: {afterSeconds: 1}}")
+    await bench.classes(low=1, mid=10, high=10)
+    hangs = Hangs("", "update")
+    scheduler = await bench.start(answers=hangs)
+    for name, size in (("fill", 4), ("m", 1), ("k", 1)):
+        await bench.submit(name, size, priority="mid")
+    await bench.submit("low", 2, priority="low")
+    await bench.clock.advance(10)
+    seats, uids = (await bench.places("low")).values(), await bench.uids("m")
+    hangs.name, hangs.on = page_name(f"leaf-0-{leaf_of(min(seats))}", 0), True
+    await bench.submit("high", 2, priority="high")
+    while "high" not in undecided(scheduler):
+        await bench.clock.advance(0.02)
+    await bench.clock.advance(0.15)
+    await drain(bench, min(seats))
+    await drain(bench, (await bench.places("m"))[0])
+    await bench.clock.advance(2.5)
+    assert undecided(scheduler) == ["high"]
+    hangs.on = False
+    hangs.go.set()
+    await bench.clock.advance(20)
+    assert sorted((await bench.places("high")).values()) == sorted(seats)
+    assert await bench.uids("m") == uids
 
 
 class SlowPage:

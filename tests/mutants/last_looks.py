@@ -1,0 +1,96 @@
+"""Safeguards of what is looked at last: who has a place by now, and who is served by what goes."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+RELOCATION = "tests/k8s_bridge/relocation"
+SEATS = "tests/k8s_bridge/scheduling/test_hanging_seats.py"
+
+LAST_LOOKS = (
+    Mutant(
+        "places that end while they are taken",
+        "a healthy pod is evicted, and its place goes to a gang that was being bound there",
+        "k8s_bridge/relocation/store.py",
+        "            return False\n        self.freed()\n        return True\n",
+        "            return False\n        return True\n",
+        f"{SEATS}::test_places_that_end_while_a_gang_is_bound_to_them_stay_its_own",
+    ),
+    Mutant(
+        "repairs beside reservations",
+        "a gang that lost a member is not repaired for an hour, as a place is reserved for it",
+        "k8s_bridge/relocation/repair.py",
+        "        return gang in self.store and not waits\n",
+        "        return gang in self.store\n",
+        f"{RELOCATION}/test_repair_and_reservation.py"
+        "::test_a_gang_moves_though_a_place_is_reserved_for_it[false]",
+    ),
+    Mutant(
+        "whose a reserved place is",
+        "a repair is planned for a place that is reserved for another gang, and given up, for ever",
+        "k8s_bridge/relocation/repair.py",
+        "        if reserved and len(hit) > 1:\n",
+        "        if False:\n",
+        f"{RELOCATION}/test_repair_and_reservation.py"
+        "::test_no_other_is_repaired_by_a_place_that_is_reserved",
+    ),
+    Mutant(
+        "places that are not left yet",
+        "a replica waits a quarter of an hour for a place whose pod may go only once it is ready",
+        "k8s_bridge/relocation/cluster_view.py",
+        "one.gang not in found and self._has_left(one)\n",
+        "one.gang not in found\n",
+        f"{RELOCATION}/test_replicas.py"
+        "::test_who_waits_beside_a_replica_that_may_not_go_yet_starts",
+    ),
+    Mutant(
+        "moves of which one has lost its place",
+        "a pod is evicted for a gang that cannot start, as another was to move for it as well",
+        "k8s_bridge/relocation/executor.py",
+        "                if is_part and view.is_untold(other):\n",
+        "                if False:\n",
+        f"{RELOCATION}/test_moves_that_serve_none.py"
+        "::test_no_moves_of_which_one_has_lost_its_place",
+    ),
+    Mutant(
+        "repairs that have lost their place",
+        "a pod is evicted to make way for a gang whose other place was taken meanwhile",
+        "k8s_bridge/relocation/repair.py",
+        "        taken = self._taken(drafts, view)\n",
+        "        taken = frozenset[GangKey]()\n",
+        f"{RELOCATION}/test_moves_that_serve_none.py"
+        "::test_none_moves_for_a_repair_that_has_lost_its_place",
+    ),
+    Mutant(
+        "relocations that are over",
+        "replicas wait for ever for a place whose record the API does not let go",
+        "k8s_bridge/relocation/cluster_view.py",
+        "        return tuple(one for one in self.open if one.gang not in self.over)\n",
+        "        return self.open\n",
+        f"{RELOCATION}/test_undeletable.py::test_replicas_that_are_made_later_start[a sibling]",
+    ),
+    Mutant(
+        "kept places of what is over",
+        "a replica that is made anew under its name finds no place that is good enough",
+        "k8s_bridge/relocation/reserved_seats.py",
+        "        or (one.gang not in view.over and one.purpose is not Purpose.RESERVATION)\n",
+        "        or one.purpose is not Purpose.RESERVATION\n",
+        f"{RELOCATION}/test_undeletable.py::test_replicas_that_are_made_later_start[its own name]",
+    ),
+    Mutant(
+        "a gang's own places take none of its room",
+        "a gang for which places are kept waits for all of them, where half of them would do",
+        "k8s_bridge/relocation/own_room.py",
+        "    return why in CONTENTION_REASONS and any(\n",
+        "    return False and any(\n",
+        f"{RELOCATION}/test_own_room.py::test_half_of_its_places_and_another_node_will_do",
+    ),
+    Mutant(
+        "each gang that its own places keep out",
+        "the first of them keeps the others from being tried, for as long as it waits",
+        "k8s_bridge/scheduling/cycle.py",
+        "        while (more := kept.own_room(",
+        "        if (more := kept.own_room(",
+        f"{RELOCATION}/test_own_room.py::test_half_of_its_places_and_another_node_will_do",
+    ),
+)
