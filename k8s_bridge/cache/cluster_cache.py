@@ -146,7 +146,10 @@ class ClusterCache:
         """Take one object as it stands, unless it is known better."""
         if _uid(body) in self._gone:
             return
-        if kind is PODS and not self._see_pod(body):
+        if kind is PODS:
+            if not self._see_pod(body):
+                return
+        elif self._is_older(kind, body):
             return
         opened = kind is PODS and self._has_opened(body)
         self.objects.setdefault(kind, {})[_key(body)] = body
@@ -207,7 +210,8 @@ class ClusterCache:
 
     def live_pods(self, controller: str) -> int:
         """How many pods that a controller has made, by its UID, run or wait."""
-        return sum(not pod.finished and not pod.deleting for pod in self.made_by(controller))
+        pods = self.made_by(controller)
+        return sum(not pod.finished and not pod.deleting for pod in pods)
 
     def usable(self, node: str) -> bool:
         """Whether the node exists, is ready, and is not withheld."""
@@ -374,6 +378,11 @@ class ClusterCache:
         self._made.add(uid, seen.controller)
         self._notify([uid])
         return True
+
+    def _is_older(self, kind: Kind, body: Body) -> bool:
+        """Whether an object is older than what is known under its name."""
+        known = self.objects.get(kind, {}).get(_key(body))
+        return known is not None and _version(known) > _version(body)
 
     def _see_node(self, body: Body) -> None:
         self._ready[body["metadata"]["name"]] = ready_status(body) == "True"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from fourleaf.k8s_bridge.cluster.kinds import JOBS, PODS
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
-from fourleaf.k8s_bridge.relocation.drain_marks import ending_jobs
+from fourleaf.k8s_bridge.relocation.evictions.drain_marks import ending_jobs
 from fourleaf.model.readers.pods.job_failures import failed_so_far, job_limits, job_of
 from fourleaf.model.running_gang import EvictionLimit, PodName
 
