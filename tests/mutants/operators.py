@@ -91,4 +91,13 @@ OPERATORS = (
         "",
         "tests/k8s_bridge/cache/test_cluster_cache.py::test_an_object_of_any_kind_never_goes_back",
     ),
+    Mutant(
+        "members that a sealed record keeps unbound",
+        "pods of a gang that is bound in part wait without a word",
+        "k8s_bridge/reporting/reporter.py",
+        "                self._tell_members(commit, unreadable.reason(commit.gang, use.sealed))\n",
+        "                pass\n",
+        "tests/k8s_bridge/scheduling/test_sealed_gangs.py"
+        "::test_members_that_stay_unbound_are_told_why",
+    ),
 )
