@@ -54,6 +54,8 @@ async def test_members_that_stay_unbound_are_told_why() -> None:
         if condition["type"] == "PodScheduled"
     ]
     assert len(waits) == len(said) == 5
-    assert all(one.startswith(f"{ReasonKind.RECORD_UNREADABLE}: a lease is about it") for one in said)
+    assert all(
+        one.startswith(f"{ReasonKind.RECORD_UNREADABLE}: a lease is about it") for one in said
+    )
     assert all("Run the version of the scheduler that wrote it" in one for one in said)
     await bench.stop()
