@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from fourleaf.model.gang import Gang
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
+from fourleaf.model.reasons.text import RAISE_A_LIMIT, WAIT_FOR_ROOM
 
 PodName = tuple[str, str]
 """Namespace and name of a pod."""
@@ -83,3 +86,15 @@ class StandingGang:
     def hit(self) -> bool:
         """Whether members were lost."""
         return any(role.pods for role in self.gang.roles)
+
+
+def forbidden_by(limits: Sequence[EvictionLimit]) -> Reason:
+    """That `limits` keep a gang from a place; what helps without advice of theirs is general."""
+    advice = dict.fromkeys(limit.advice for limit in limits if limit.advice)
+    general = [RAISE_A_LIMIT] if any(not limit.advice for limit in limits) else []
+    return Reason(
+        ReasonKind.EVICTIONS_FORBIDDEN,
+        "; ".join(map(str, limits)),
+        (("limits", len(limits)),),
+        unblock=(*general, *advice, WAIT_FOR_ROOM) if advice else (),
+    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from docs.reference.markdown import code, table
 from fourleaf.k8s_bridge.cache.config_watcher import DEFRAGMENT
 from fourleaf.k8s_bridge.ledger.names import COMMIT, CONTENT, FENCE, RECORD
-from fourleaf.k8s_bridge.relocation.drain_marks import DRAIN, END_JOBS
+from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN, END_JOBS
 from fourleaf.model.config.topology_presets import PRESETS
 from fourleaf.model.crds.claim import CLAIM
 from fourleaf.model.devices.held_devices import DEVICES

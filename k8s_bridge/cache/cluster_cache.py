@@ -148,7 +148,10 @@ class ClusterCache:
         """Take one object as it stands, unless it is known better."""
         if _uid(body) in self._gone:
             return
-        if kind is PODS and not self._see_pod(body):
+        if kind is PODS:
+            if not self._see_pod(body):
+                return
+        elif self._is_older(kind, body):
             return
         opened = kind is PODS and self._has_opened(body)
         self.objects.setdefault(kind, {})[_key(body)] = body
@@ -387,6 +390,11 @@ class ClusterCache:
         self._made.add(uid, seen.controller)
         self._notify([uid])
         return True
+
+    def _is_older(self, kind: Kind, body: Body) -> bool:
+        """Whether an object is older than what is known under its name."""
+        known = self.objects.get(kind, {}).get(_key(body))
+        return known is not None and _version(known) > _version(body)
 
     def _see_node(self, body: Body) -> None:
         self._ready[body["metadata"]["name"]] = ready_status(body) == "True"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.records import Relocation
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.model.gang import GangKey
+from fourleaf.model.gang import Gang, GangKey
 
 LONGEST_GRACE_SECONDS = 3600.0
 """Seconds that a pod may give itself to end, at most; gangs wait for its room no longer."""
@@ -39,6 +39,33 @@ class RelocationAges:
             key: known.get(key, now) for one in there for key in [(one.gang, one.opened)]
         }
         return {gang: now - opened for (gang, _), opened in self._opened.items()}
+
+
+class WaitingAges:
+    """For how long gangs wait, for one leader: what the wall clock says of one that it sees first.
+
+    From then on the monotonic clock counts, as of a wall clock that is set either no gang would get
+    its turn, or all of them at once.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._since: dict[tuple[GangKey, float], float] = {}
+        """Gang, and when it was made -> since when it waits, on the monotonic clock."""
+
+    def look(self, gangs: Iterable[Gang], now: float) -> None:
+        """Take note of all gangs that wait `now`, in seconds since the epoch."""
+        known, at = self._since, self._clock.monotonic()
+        self._since = {
+            key: known[key] if key in known else at - max(0.0, now - one.created)
+            for one in gangs
+            for key in [(one.key, one.created)]
+        }
+
+    def of(self, gang: Gang) -> float:
+        """Seconds for which one of them waits; 0 for others."""
+        now = self._clock.monotonic()
+        return now - self._since.get((gang.key, gang.created), now)
 
 
 class PodEnds:

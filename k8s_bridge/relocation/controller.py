@@ -16,7 +16,7 @@ from fourleaf.k8s_bridge.relocation.backfill import backfill
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView, DeadNodes
 from fourleaf.k8s_bridge.relocation.contention import STUCK_REASONS, crowded_gangs
 from fourleaf.k8s_bridge.relocation.defragmentation import DefragmentationPlanner
-from fourleaf.k8s_bridge.relocation.drain_marks import draining
+from fourleaf.k8s_bridge.relocation.evictions.drain_marks import draining
 from fourleaf.k8s_bridge.relocation.evictions.dry_run import EvictionDryRun
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.executor import Executor

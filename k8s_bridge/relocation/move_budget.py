@@ -32,8 +32,9 @@ class MoveBudget(EvictionHistory):
         """Pods that moved within the last hour; as many as may be while that is not known."""
         if self.unread():
             return sys.maxsize
-        return sum(pods for at, _, pods in self.rows if at > now - HOUR_SECONDS)
+        return sum(pods for at, _, pods in self.current() if at > now - HOUR_SECONDS)
 
     def times_in_a_day(self, gang: GangKey, now: float) -> int:
         """How often `gang` moved within the last day."""
-        return sum(1 for at, name, _ in self.rows if name == str(gang) and at > now - DAY_SECONDS)
+        rows = self.current()
+        return sum(1 for at, name, _ in rows if name == str(gang) and at > now - DAY_SECONDS)

@@ -12,6 +12,7 @@ import structlog
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
+from fourleaf.k8s_bridge.relocation.ages import WaitingAges
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.contention import crowded_now
 from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod, eviction_limits
@@ -84,6 +85,7 @@ class PreemptionPlanner:
     trials: BindingTrials | None = None
     brief_stays: BriefStays = field(init=False)
     _in_vain: LooksInVain = field(init=False)
+    _waited: WaitingAges = field(init=False)
     _tried: dict[GangKey, float] = field(default_factory=dict)
     _looked_at: dict[GangKey, float] = field(default_factory=dict)
     _unanswered: set[GangKey] = field(default_factory=set)
@@ -95,6 +97,7 @@ class PreemptionPlanner:
     def __post_init__(self) -> None:
         self.brief_stays = BriefStays(self.cache, self.clock)
         self._in_vain = LooksInVain(self.clock)
+        self._waited = WaitingAges(self.clock)
 
     async def plan(
         self, view: ClusterView, last: Plan, busy: frozenset[GangKey]
@@ -108,6 +111,7 @@ class PreemptionPlanner:
         if not config.enabled:
             return None
         self._forget(view)
+        self._waited.look(view.gangs.values(), view.now)
         self.brief_stays.look(view, config.window_seconds)
         gang = self._next(view, last, config.after_seconds)
         if gang is None:
@@ -360,7 +364,7 @@ class PreemptionPlanner:
             and gang.key not in self._tried
             and gang.key not in self._asking
             and gang.key not in self._unanswered
-            and view.now - gang.created >= after
+            and self._waited.of(gang) >= after
         )
         return min(may, key=self._turn, default=None)
 

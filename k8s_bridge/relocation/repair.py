@@ -10,8 +10,8 @@ import structlog
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
-from fourleaf.k8s_bridge.relocation.drain_marks import draining
 from fourleaf.k8s_bridge.relocation.entangled import entangled
+from fourleaf.k8s_bridge.relocation.evictions.drain_marks import draining
 from fourleaf.k8s_bridge.relocation.evictions.lasting_jobs import lasting_jobs
 from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod, eviction_limits
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
@@ -32,10 +32,9 @@ from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.k8s_bridge.scheduling.freed_room import OF_THE_ROOM, changes
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.readers.objects.annotations import REPAIR_POLICY
-from fourleaf.model.reasons.forbidden import forbidden_by
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import RepairPlan
-from fourleaf.model.running_gang import EvictionLimit, RepairPolicy, StandingGang
+from fourleaf.model.running_gang import EvictionLimit, RepairPolicy, StandingGang, forbidden_by
 from fourleaf.model.snapshot import Snapshot
 
 _WAITS = Reason(

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.relocation.ages import WaitingAges
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.contention import crowded_now
 from fourleaf.k8s_bridge.relocation.from_plan import reserving
@@ -58,11 +59,13 @@ class ReservationPlanner:
     _placeless: set[GangKey] = field(default_factory=set)
     """Those for which there was no place when last looked at, even without those of lower ones."""
     _in_vain: LooksInVain = field(init=False)
+    _waited: WaitingAges = field(init=False)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     def __post_init__(self) -> None:
         self._room = KeptRoom(self.cache, self.clock)
         self._in_vain = LooksInVain(self.clock)
+        self._waited = WaitingAges(self.clock)
 
     async def plan(self, view: ClusterView, last: Plan) -> None:
         """Keep a place for the first gang that waits, once it has waited too long.
@@ -71,12 +74,13 @@ class ReservationPlanner:
         leads by now.
         """
         config = self.cache.config.spec.backfill
+        self._waited.look(view.gangs.values(), view.now)
         crowded = crowded_now(last, view, ())
         await self._end_unfair(view, crowded, config.after_seconds)
         waiting = [gang for gang in crowded if gang.key not in self.store]
         if not config.enabled or not waiting:
             return
-        gang = self._next(waiting, view, config.after_seconds)
+        gang = self._next(waiting, config.after_seconds)
         if gang is None:
             return
         self._tried[gang.key] = self.clock.monotonic() + RESERVATION_RETRY_SECONDS
@@ -92,7 +96,7 @@ class ReservationPlanner:
             await self.end(kept, "a gang of a higher priority comes first")
         if self._below(gang):
             return
-        if not self._may_have_one(gang, view, config.after_seconds):
+        if not self._may_have_one(gang, config.after_seconds):
             # It was asked for room that was kept for lower ones alone.
             del self._tried[gang.key]
         elif await self.store.put(one):
@@ -150,7 +154,7 @@ class ReservationPlanner:
         """The places that are kept for gangs of a lower priority."""
         return [one for one in self._kept() if one.priority < gang.priority]
 
-    def _next(self, waiting: Sequence[Gang], view: ClusterView, after: float) -> Gang | None:
+    def _next(self, waiting: Sequence[Gang], after: float) -> Gang | None:
         """The gang to look at: the first one of the namespace that had its turn longest ago.
 
         That was when it left a place unused, or when none could be kept for a gang of it: however
@@ -167,13 +171,13 @@ class ReservationPlanner:
             for gang in awake
             if gang.priority >= lowest
             and gang.key not in self._tried
-            and (gang.priority > least or self._may_have_one(gang, view, after))
+            and (gang.priority > least or self._may_have_one(gang, after))
         ]
         return min(found, key=self._turn, default=None)
 
-    def _may_have_one(self, gang: Gang, view: ClusterView, after: float) -> bool:
+    def _may_have_one(self, gang: Gang, after: float) -> bool:
         """Whether it has waited for so many seconds, and none of its priority has a place."""
-        is_old = view.now - gang.created >= after
+        is_old = self._waited.of(gang) >= after
         return is_old and all(one.priority != gang.priority for one in self._kept())
 
     def _comes_first(self, gang: Gang) -> bool:

@@ -56,8 +56,9 @@ from fourleaf.k8s_bridge.reporting.scheduler_state import SchedulerState
 from fourleaf.k8s_bridge.reporting.status import LastCycle, Queued, Status, queue_of
 from fourleaf.k8s_bridge.reporting.traces import Traces
 from fourleaf.k8s_bridge.runtime import logs
-from fourleaf.k8s_bridge.runtime.api_text import clipped, reason_text
+from fourleaf.k8s_bridge.runtime.api_text import clipped
 from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
+from fourleaf.k8s_bridge.scheduling.holds import unreadable
 from fourleaf.model.config.spec import CONFIG_MAP
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
@@ -119,6 +120,7 @@ class Reporter:
         self._last: LastCycle | None = None
         self._notes = CycleHistory()
         self._sealed: frozenset[str] = frozenset()
+        self._stuck: frozenset[str] = frozenset()
         self._doubts: dict[str, Problem] = {}
         self._facts: CycleFacts | None = None
         self._tell_at = inf
@@ -210,12 +212,16 @@ class Reporter:
     @guarded
     def awaits_volume(self, commit: Commit, why: Reason) -> None:
         """A gang that holds its nodes does not start for want of a volume."""
+        self._tell_members(commit, why)
+
+    def _tell_members(self, commit: Commit, why: Reason) -> None:
+        """Tell the members of a commit that are not bound yet, which no cycle finds waiting."""
         objects = self._scheduler.cache.objects
         known = objects.get(PODS, {})
         pods = [known.get((one.pod.namespace, one.pod.name)) for one in commit.members]
         there = [pod for pod in pods if pod is not None]
         now, makers = self._scheduler.clock.wall(), Makers(objects)
-        self._record(what_gang_awaits(commit.gang, there, makers, reason_text(why), now))
+        self._record(what_gang_awaits(commit.gang, there, makers, why, now))
 
     @guarded
     def plugins_said(self, commit: Commit, said: str) -> None:
@@ -455,6 +461,10 @@ class Reporter:
         new = [one for name, one in sealed.items() if name not in self._sealed]
         self._sealed = frozenset(sealed)
         self._record(what_is_sealed(self._scheduler.options.namespace, new))
+        for commit in use.stuck:
+            if commit.name not in self._stuck:
+                self._tell_members(commit, unreadable.reason(commit.gang, use.sealed))
+        self._stuck = frozenset(one.name for one in use.stuck)
 
     async def _measure(self) -> None:
         scheduler = self._scheduler

@@ -12,10 +12,9 @@ from fourleaf.model.extensions import NO_EXTENSIONS, Extensions
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.job_mix import LikelyGang, likely_gangs
 from fourleaf.model.plan import Placement, PlanStatus, Stage, Waiting
-from fourleaf.model.reasons.forbidden import forbidden_by
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import RepairPlan
-from fourleaf.model.running_gang import RepairPolicy, StandingGang
+from fourleaf.model.running_gang import RepairPolicy, StandingGang, forbidden_by
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.batch.solve import no_observer
 from fourleaf.solver.cpsat.deadline import Deadline

@@ -17,7 +17,7 @@ from fourleaf.k8s_bridge.cluster.errors import Refused
 from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, actors
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.relocation.drain_marks import DRAIN, END_JOBS
+from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN, END_JOBS
 from fourleaf.model.previews.ended_jobs import ended_jobs
 from fourleaf.model.problems import BadInput
 from fourleaf.model.readers import Source, read

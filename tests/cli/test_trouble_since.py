@@ -8,7 +8,7 @@ import pytest
 
 from fourleaf.cli.cluster.trouble_since import BEFORE_SECONDS, DRAIN, trouble_since
 from fourleaf.k8s_bridge.cluster.protocol import Body
-from fourleaf.k8s_bridge.relocation import drain_marks
+from fourleaf.k8s_bridge.relocation.evictions import drain_marks
 from tests.model.readers.made import node
 
 AT = 1_000_000_000.0

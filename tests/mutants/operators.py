@@ -1,4 +1,4 @@
-"""Safeguards that a distrustful operator asked for: what is done for a Job does not end it."""
+"""Safeguards for operators: Jobs outlast what is done for them, and clocks may have been wrong."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from tests.mutants.mutant import Mutant
 
 JOBS = "tests/k8s_bridge/relocation/test_lasting_jobs.py"
 FAILURES = "tests/model/readers/pods/test_job_failures.py"
+CLOCKS = "tests/k8s_bridge/relocation/test_wrong_clocks.py"
 REPAIR = "k8s_bridge/relocation/repair.py"
 
 OPERATORS = (
@@ -57,5 +58,46 @@ OPERATORS = (
         "            continue\n",
         "",
         f"{JOBS}::test_who_drains_may_let_jobs_end",
+    ),
+    Mutant(
+        "evictions of the future",
+        "a clock that was ahead once keeps a namespace from preempting until that day has passed",
+        "k8s_bridge/relocation/tenants/caused_evictions.py",
+        "for at, who, pods in self.current()",
+        "for at, who, pods in self.rows",
+        f"{CLOCKS}::test_evictions_of_the_future_count_for_nothing[wrong]",
+    ),
+    Mutant(
+        "rows of the future are dropped",
+        "moves of a clock that was a day ahead count again when that day has come",
+        "k8s_bridge/relocation/evictions/history.py",
+        "            self._saved.changed()\n        return self.rows\n",
+        "        return self.rows\n",
+        f"{CLOCKS}::test_moves_of_the_future_count_for_nothing",
+    ),
+    Mutant(
+        "waits by no wall clock",
+        "a gang whose leader's clock was set back has no place kept for it for an hour more",
+        "k8s_bridge/relocation/reservation.py",
+        "        is_old = self._waited.of(gang) >= after\n",
+        "        is_old = self.clock.wall() - gang.created >= after\n",
+        f"{CLOCKS}::test_a_place_is_kept_after_the_seconds_that_are_stated[-3600.0]",
+    ),
+    Mutant(
+        "objects of any kind never go back",
+        "a node that was cordoned is used once more, as an old answer says",
+        "k8s_bridge/cache/cluster_cache.py",
+        "        elif self._is_older(kind, body):\n            return\n",
+        "",
+        "tests/k8s_bridge/cache/test_cluster_cache.py::test_an_object_of_any_kind_never_goes_back",
+    ),
+    Mutant(
+        "members that a sealed record keeps unbound",
+        "pods of a gang that is bound in part wait without a word",
+        "k8s_bridge/reporting/reporter.py",
+        "                self._tell_members(commit, unreadable.reason(commit.gang, use.sealed))\n",
+        "                pass\n",
+        "tests/k8s_bridge/scheduling/test_sealed_gangs.py"
+        "::test_members_that_stay_unbound_are_told_why",
     ),
 )

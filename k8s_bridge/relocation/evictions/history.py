@@ -24,6 +24,10 @@ LOAD_RETRY_SECONDS = 10.0
 UNREAD_SECONDS = 600.0
 """Seconds from the first question on after which what cannot be read counts for nothing."""
 
+FUTURE_SECONDS = 120.0
+"""Seconds by which a row may be ahead of the clock: a minute's evictions are dated as of its end,
+and clocks of two leaders differ. What is further ahead was written by a clock that was wrong."""
+
 Row = tuple[float, str, int]
 """When, who, how many pods; seconds since the epoch."""
 _ROWS = TypeAdapter(list[Row])
@@ -56,6 +60,14 @@ class EvictionHistory:
         if self._asked is None:
             self._asked = now
         return now - self._asked < UNREAD_SECONDS
+
+    def current(self) -> list[Row]:
+        """The rows that may count; those from the future are dropped for good."""
+        latest = self.kept.clock.wall() + FUTURE_SECONDS
+        if any(row[0] > latest for row in self.rows):
+            self.rows = [row for row in self.rows if row[0] <= latest]
+            self._saved.changed()
+        return self.rows
 
     async def load(self) -> None:
         """Take what the leader before has kept, once; waits for that for a moment."""

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 
 from fourleaf.k8s_bridge.cluster.kinds import JOBS, PODS
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
-from fourleaf.k8s_bridge.relocation.drain_marks import ending_jobs
-from fourleaf.model.readers.pods.job_failures import failed_so_far, job_limits, job_of
+from fourleaf.k8s_bridge.relocation.evictions.drain_marks import ending_jobs
+from fourleaf.model.readers.pods.job_failures import failed_so_far, job_limits, job_of, may_end
 from fourleaf.model.running_gang import EvictionLimit, PodName
 
 
@@ -33,6 +33,8 @@ def lasting_jobs(view: ClusterView, members: Iterable[PodName]) -> Iterator[Evic
         if job is None or job["metadata"].get("uid") != seen.controller:
             continue
         made = list(cache.made_by(space, seen.controller))
+        if not may_end(job, len(made)):
+            continue
         bound = [one for one in made if one.node]
         if any(one.node in ending and not one.finished for one in bound):
             continue

@@ -75,7 +75,9 @@ class CausedEvictions(EvictionHistory):
     def spent(self, namespace: str, view: ClusterView) -> int:
         """Pods of others that its gangs had evicted within an hour, or are about to."""
         over = sum(
-            pods for at, who, pods in self.rows if who == namespace and at > view.now - self.seconds
+            pods
+            for at, who, pods in self.current()
+            if who == namespace and at > view.now - self.seconds
         )
         under_way = (len(_others(one)) for one in view.open if one.gang.namespace == namespace)
         return over + sum(under_way)

@@ -168,15 +168,15 @@ class _Teller:
 
 
 def what_gang_awaits(
-    gang: GangKey, pods: Sequence[Body], makers: Makers, text: str, now: float
+    gang: GangKey, pods: Sequence[Body], makers: Makers, why: Reason, now: float
 ) -> list[Outgoing]:
-    """Events and patches that say `text` of a gang that is being bound, and on what made it.
+    """Events and patches that say `why` of a gang that is being bound, and on what made it.
 
     The next cycle that finds it waiting says what holds then.
     """
-    free = list(_free_pods(pods))
+    free, text = list(_free_pods(pods)), reason_text(why)
     patches: list[Outgoing] = [*patches_of(free, text, now)]
-    said = first_said(ReasonKind.VOLUMES_AWAITED, text, now)
+    said = first_said(why.kind, text, now)
     told = [Regarding.of(PODS, pod) for pod in free[:1]] + makers.of(free)
     return [*patches, *(waits_event(one, gang, said) for one in told)]
 

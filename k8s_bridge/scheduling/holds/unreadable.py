@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
+from fourleaf.k8s_bridge.ledger.sealed import Sealed
 from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule
-from fourleaf.model.gang import Gang, Hold
+from fourleaf.model.gang import Gang, GangKey, Hold
 from fourleaf.model.plan import Placement
-from fourleaf.model.reasons.kinds import ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 
 _STEP = (
     "Run the version of the scheduler that wrote it, "
@@ -21,12 +24,18 @@ def rule(ledger: Ledger) -> HoldRule | None:
     def hold(gang: Gang) -> Hold | None:
         if gang.key not in gangs:
             return None
-        named = sorted(one.name for one in ledger.sealed if gang.key in one.gangs)
-        what = f"lease {named[0]}" if named else "a lease"
-        detail = f"{what} is about it and is written in a format that this version cannot read"
-        return Hold(ReasonKind.RECORD_UNREADABLE, detail, (), (_STEP,))
+        why = reason(gang.key, ledger.sealed)
+        return Hold(why.kind, why.detail, (), why.unblock)
 
     return hold if gangs else None
+
+
+def reason(gang: GangKey, sealed: Iterable[Sealed]) -> Reason:
+    """Which of the `sealed` records keeps a gang waiting."""
+    named = sorted(one.name for one in sealed if gang in one.gangs)
+    what = f"lease {named[0]}" if named else "a lease"
+    detail = f"{what} is about it and is written in a format that this version cannot read"
+    return Reason(ReasonKind.RECORD_UNREADABLE, detail, unblock=(_STEP,))
 
 
 def readable(placements: list[Placement], ledger: Ledger) -> list[Placement]:

@@ -46,6 +46,20 @@ class JobBound:
     failed: int
 
 
+def may_end(job: Body, pods: int) -> bool:
+    """Whether a Job of so many pods could end of evictions, before any pod is looked at."""
+    spec, status = part_of(job, "spec"), part_of(job, "status")
+    action = next(_actions(spec), "Count")
+    if action != "Count":
+        return action != "Ignore"
+    uncounted = len(_texts(part_of(status, "uncountedTerminatedPods").get("failed")))
+    failed = uncounted + _number(status.get("failed"), 0)
+    each = spec.get("backoffLimitPerIndex")
+    by_index = isinstance(each, int) and (failed > 0 or each < 1)
+    limit = spec.get("backoffLimit", None if isinstance(each, int) else DEFAULT_BACKOFF_LIMIT)
+    return by_index or (isinstance(limit, int) and failed + pods > limit)
+
+
 def job_bounds(job: Body, pods: Mapping[PodName, Body], failed: int) -> Iterator[JobBound]:
     """What the Job that made `pods` says of their evictions, after so many failures."""
     if _has_ended(job):
@@ -93,8 +107,7 @@ def failed_so_far(job: Body, pods: Iterable[Body], lost: Container[str] = ()) ->
             TRACKED in _texts(metadata.get("finalizers")) if is_over else uid in lost
         ):
             found.add(uid)
-    counted = status.get("failed")
-    return len(found) + (counted if isinstance(counted, int) else 0)
+    return len(found) + _number(status.get("failed"), 0)
 
 
 def job_of(pod: Body) -> str:
@@ -102,6 +115,10 @@ def job_of(pod: Body) -> str:
     owners = entries_of(part_of(pod, "metadata"), "ownerReferences")
     jobs = (one for one in owners if one.get("controller") and one.get("kind") == "Job")
     return next((str(one.get("name")) for one in jobs), "")
+
+
+def _number(value: object, otherwise: int) -> int:
+    return value if isinstance(value, int) else otherwise
 
 
 def _texts(value: object) -> list[str]:

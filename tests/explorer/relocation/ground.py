@@ -6,7 +6,7 @@ from fourleaf.k8s_bridge.cluster.kinds import LEASES, NAMESPACES, NODES, PRIORIT
 from fourleaf.k8s_bridge.cluster.memory.actors import node
 from fourleaf.k8s_bridge.ledger.names import PAGE, RECORD
 from fourleaf.k8s_bridge.ledger.page_layout import laid_out
-from fourleaf.k8s_bridge.relocation.drain_marks import DRAIN
+from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.model.readers import Source, read
 from tests.explorer.code.door import Fate
 from tests.explorer.code.ground import Ground

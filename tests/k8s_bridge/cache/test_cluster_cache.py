@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
-from fourleaf.k8s_bridge.cluster.kinds import COSCHEDULING_POD_GROUPS, NODES, PODS
+from fourleaf.k8s_bridge.cluster.kinds import COSCHEDULING_POD_GROUPS, JOBS, NODES, PODS, Kind
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import add_nodes, gang, nodes, pod, submit
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
@@ -51,6 +51,16 @@ async def test_an_older_list_is_left_out(cache: ClusterCache) -> None:
     assert cache.seen(target.uid) is None
     cache.on_change(PODS, Put(body))
     assert cache.seen(target.uid) is None
+
+
+@pytest.mark.parametrize("kind", [NODES, JOBS])
+async def test_an_object_of_any_kind_never_goes_back(cache: ClusterCache, kind: Kind) -> None:
+    """An answer that is older than what the watch brought is left out; a newer one is taken."""
+    for version, known in (("12", "12"), ("11", "12"), ("13", "13")):
+        metadata = {"name": "n", "uid": "u", "resourceVersion": version}
+        cache.take(kind, {"metadata": metadata, "spec": {}, "status": {}})
+        ((_, body),) = cache.objects[kind].items()
+        assert body["metadata"]["resourceVersion"] == known
 
 
 async def test_what_we_bound_stays_bound_until_the_watch_says_so(cache: ClusterCache) -> None:

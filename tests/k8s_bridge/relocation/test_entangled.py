@@ -11,8 +11,8 @@ from fourleaf.k8s_bridge.cluster.kinds import JOBS, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, node, pod
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
-from fourleaf.k8s_bridge.relocation.drain_marks import DRAIN
 from fourleaf.k8s_bridge.relocation.entangled import entangled
+from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
 from fourleaf.model.gang import GangKey
 from fourleaf.model.resources import Resources

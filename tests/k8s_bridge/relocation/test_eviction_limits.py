@@ -13,7 +13,7 @@ from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, EVENTS, JOBS, 
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
-from fourleaf.k8s_bridge.relocation.drain_marks import DRAIN
+from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.k8s_bridge.relocation.records import Purpose
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 from tests.twins.jobs import job

@@ -16,7 +16,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.names import PAGE
 from fourleaf.k8s_bridge.relocation.codec import relocation_name
 from fourleaf.k8s_bridge.relocation.controller import SWEEP_SECONDS, RelocationController
-from fourleaf.k8s_bridge.relocation.drain_marks import DRAIN
+from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.k8s_bridge.relocation.executor import Executor
 from fourleaf.model.gang import GangKey
 from tests.k8s_bridge.relocation.bench import TEAM, Bench

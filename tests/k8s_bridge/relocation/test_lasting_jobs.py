@@ -11,7 +11,7 @@ from fourleaf.k8s_bridge.cluster.kinds import JOBS, LEASES, NODES
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, nodes
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.relocation.drain_marks import END_JOBS
+from fourleaf.k8s_bridge.relocation.evictions.drain_marks import END_JOBS
 from fourleaf.k8s_bridge.relocation.records import Purpose
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 from tests.k8s_bridge.relocation.test_moving import ask, configure, drain, halves

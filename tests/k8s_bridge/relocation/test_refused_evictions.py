@@ -13,7 +13,7 @@ from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused,
 from fourleaf.k8s_bridge.cluster.kinds import JOBS, NODES
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.relocation.drain_marks import DRAIN
+from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.k8s_bridge.relocation.independent import independent
 from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
 from fourleaf.k8s_bridge.relocation.store import RelocationStore

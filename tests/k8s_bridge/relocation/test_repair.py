@@ -20,7 +20,7 @@ from fourleaf.k8s_bridge.cluster.kinds import (
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS
-from fourleaf.k8s_bridge.relocation.drain_marks import DRAIN
+from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP
 from tests.k8s_bridge.relocation.bench import TEAM, Bench, leaf_of
 

@@ -10,7 +10,7 @@ import pytest
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.relocation.drain_marks import DRAIN
+from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.model.relocation import RepairPlan
 from fourleaf.model.snapshot import Snapshot
 from tests.k8s_bridge.relocation.bench import TEAM, Bench, Solved, leaf_of

@@ -9,6 +9,7 @@ from fourleaf.k8s_bridge.reporting.conditions.pod_scheduled import what_gang_awa
 from fourleaf.k8s_bridge.reporting.events.waiting_gangs import Makers
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event
 from fourleaf.model.gang import GangKey
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from tests.model.readers.made import job, owned, pod
 
 
@@ -21,7 +22,8 @@ def test_the_job_is_told_as_well() -> None:
         body["metadata"] |= {"uid": body["metadata"]["name"], "resourceVersion": "1"}
         body["metadata"]["ownerReferences"][0]["uid"] = "u"
     makers = Makers({JOBS: {("ml", "train"): made}})
-    told = what_gang_awaits(GangKey("ml", "train"), members, makers, "no volume yet", 0.0)
+    why = Reason(ReasonKind.VOLUMES_AWAITED, "no volume yet")
+    told = what_gang_awaits(GangKey("ml", "train"), members, makers, why, 0.0)
     events = [one for one in told if isinstance(one, Event)]
     assert [(one.regarding.kind.name, one.regarding.name) for one in events] == [
         ("Pod", "train-0"),

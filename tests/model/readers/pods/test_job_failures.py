@@ -12,6 +12,7 @@ from fourleaf.model.readers.pods.job_failures import (
     failed_so_far,
     job_limits,
     job_of,
+    may_end,
 )
 
 Body = dict[str, Any]
@@ -59,6 +60,26 @@ def left(spec: Body, failed: int = 0, **status: Any) -> list[tuple[str, int, int
 def test_what_a_job_lets_go(spec: Body, failed: int, limits: list[tuple[str, int, int]]) -> None:
     """Of three pods that run, by the field that ends it; nothing where all of them may go."""
     assert left(spec, failed) == limits
+    assert may_end({"spec": spec, "status": {"failed": failed or 1}}, 3) >= bool(limits)
+
+
+@pytest.mark.parametrize(
+    ("spec", "failed", "pods", "may"),
+    [
+        ({}, 0, 6, False),
+        ({}, 0, 7, True),
+        ({}, 1, 6, True),
+        ({"backoffLimitPerIndex": 100}, 0, 900, False),
+        ({"backoffLimitPerIndex": 0}, 0, 1, True),
+        ({"backoffLimitPerIndex": 100}, 1, 1, True),
+        ({"backoffLimitPerIndex": 100, "backoffLimit": 3}, 0, 4, True),
+        ({"podFailurePolicy": {"rules": [DISRUPTED | {"action": "Ignore"}]}}, 9, 9, False),
+        ({"podFailurePolicy": {"rules": [DISRUPTED | {"action": "FailJob"}]}}, 0, 1, True),
+    ],
+)
+def test_jobs_whose_pods_need_no_look(spec: Body, failed: int, pods: int, may: bool) -> None:
+    """Where nothing has failed, and all pods together are no more than a Job outlasts."""
+    assert may_end({"spec": spec, "status": {"failed": failed}}, pods) is may
 
 
 def test_a_job_that_has_ended_limits_nothing() -> None:
