@@ -93,4 +93,29 @@ LAST_LOOKS = (
         "        if (more := kept.own_room(",
         f"{RELOCATION}/test_own_room.py::test_half_of_its_places_and_another_node_will_do",
     ),
+    Mutant(
+        "gangs that start while moves are planned for them",
+        "pods are evicted so that a gang starts that is being bound to its own place",
+        "k8s_bridge/relocation/defragmentation.py",
+        "            gang in bound or gang not in now or",
+        "            gang not in now or",
+        f"{RELOCATION}/test_seated_meanwhile.py::test_no_pod_moves_for_a_gang_that_is_being_seated",
+    ),
+    Mutant(
+        "gangs that start while victims are looked for",
+        "pods of lower priority go for a gang that is being bound to its own place",
+        "k8s_bridge/relocation/preemption.py",
+        "        return is_bound or now is None or",
+        "        return now is None or",
+        f"{RELOCATION}/test_seated_meanwhile.py"
+        "::test_no_pod_makes_way_for_a_gang_that_is_being_seated",
+    ),
+    Mutant(
+        "gangs that are whole while their repair is planned",
+        "a gang whose lost member is being bound has its other members evicted, to move elsewhere",
+        "k8s_bridge/relocation/repair.py",
+        "            one.gang for one in drafts if one.gang in bound or not now.fits",
+        "            one.gang for one in drafts if not now.fits",
+        f"{RELOCATION}/test_seated_meanwhile.py::test_a_gang_that_is_being_seated_moves_nowhere",
+    ),
 )
