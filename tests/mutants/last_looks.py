@@ -118,4 +118,13 @@ LAST_LOOKS = (
         "            one.gang for one in drafts if not now.fits",
         f"{RELOCATION}/test_seated_meanwhile.py::test_a_gang_that_is_being_seated_moves_nowhere",
     ),
+    Mutant(
+        "records whose answer got lost",
+        "a relocation that is written counts as refused, and what was planned with it is given up",
+        "k8s_bridge/relocation/store.py",
+        "                if not self._stands(one):\n",
+        "                if True:\n",
+        f"{RELOCATION}/test_moves_that_serve_none.py"
+        "::test_moves_whose_record_is_there_after_all_are_made",
+    ),
 )
