@@ -27,7 +27,7 @@ ADMISSION_SECONDS = 60.0
 """Seconds for which it is known whether admission covers bindings."""
 
 ADMISSION_PATIENCE_SECONDS = 0.5
-"""Seconds for which gangs wait for a newer answer to that, once there is one."""
+"""Seconds for which gangs wait for an answer to that."""
 
 DRY_RUN_ATTEMPTS = 8
 """A dry run that is not answered is sent again so often: ten seconds, if the API asks for none."""
@@ -69,7 +69,7 @@ class DryRun:
         self._known_until = 0.0
         self._looking: asyncio.Task[None] | None = None
         self._looking_since = 0.0
-        self._is_covered = False
+        self._is_covered = auto
         self._always = needed
 
     @property
@@ -100,18 +100,15 @@ class DryRun:
     async def _know(self) -> None:
         """Look up admission, once for all that are tried at the same time.
 
-        An answer that is there counts until the next one has come: a list that hangs would else
-        keep every gang of the cluster.
+        What is known counts until the answer has come, and as long as nothing is, each binding is
+        tried out: a list that hangs would else keep every gang of the cluster.
         """
         now = self._clock.monotonic()
         if self._looking is None or self._looking.done():
             self._looking = asyncio.ensure_future(self._look())
             self._looking_since = now
-        if self._known_until:
-            left = self._looking_since + ADMISSION_PATIENCE_SECONDS - now
-            await patiently([self._looking], self._clock.sleep(max(0.0, left)))
-        else:
-            await asyncio.wait([self._looking])
+        left = self._looking_since + ADMISSION_PATIENCE_SECONDS - now
+        await patiently([self._looking], self._clock.sleep(max(0.0, left)))
         if self._looking.done():
             # Raises what has ended it.
             self._looking.result()

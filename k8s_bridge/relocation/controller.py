@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
 from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, Spawn
-from fourleaf.k8s_bridge.ledger.compaction import is_settled
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.relocation.backfill import backfill
+from fourleaf.k8s_bridge.relocation.being_bound import being_bound
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView, DeadNodes
 from fourleaf.k8s_bridge.relocation.contention import STUCK_REASONS, crowded_gangs
 from fourleaf.k8s_bridge.relocation.defragmentation import DefragmentationPlanner
@@ -327,9 +327,7 @@ class RelocationController:
         return any(any(reading.ours_on(node)) for node in leaving)
 
     def _busy(self) -> frozenset[GangKey]:
-        return frozenset(
-            one.gang for one in self.ledger.on_their_way() if not is_settled(one, self.cache)
-        )
+        return being_bound(self.ledger, self.cache)
 
     def _is_outdated(self, now: float) -> bool:
         """Whether a newer plan is about to come, for which no pod may have to go.

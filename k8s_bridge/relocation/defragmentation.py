@@ -11,6 +11,7 @@ import structlog
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
+from fourleaf.k8s_bridge.relocation.being_bound import being_bound
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.entangled import entangled
 from fourleaf.k8s_bridge.relocation.evictions.lasting_jobs import lasting_jobs
@@ -178,10 +179,11 @@ class DefragmentationPlanner:
         self._again = self._refused_plans < REFUSED_PLANS
 
     def _have_changed(self, plan: DefragPlan, view: ClusterView) -> bool:
-        """Whether a gang that is to start is gone, or another, since the plan was asked for."""
+        """Whether a gang that is to start does so by now, is gone, or another than was planned."""
         now = self.cache.reading().snapshot.gangs_by_key
+        bound = being_bound(self.store.ledger, self.cache)
         return any(
-            gang not in now or in_itself(now[gang]) != in_itself(view.gangs[gang])
+            gang in bound or gang not in now or in_itself(now[gang]) != in_itself(view.gangs[gang])
             for gang in _started(plan)
         )
 

@@ -13,6 +13,7 @@ from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
 from fourleaf.k8s_bridge.relocation.ages import WaitingAges
+from fourleaf.k8s_bridge.relocation.being_bound import being_bound
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.contention import crowded_now
 from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod, eviction_limits
@@ -104,8 +105,9 @@ class PreemptionPlanner:
     ) -> PreemptionPlan | None:
         """Make room for the first gang that `last` left waiting and that may; None for none.
 
-        Gangs that are `busy` being bound are no victims: members that are on their way cannot be
-        evicted, and would come to their nodes all the same. Raises `Fenced` where another leads.
+        Gangs that are `busy` being bound wait no more, and are no victims: members that are on
+        their way cannot be evicted, and would come to their nodes all the same. Raises `Fenced`
+        where another leads.
         """
         config = self.cache.config.spec.preemption
         if not config.enabled:
@@ -113,7 +115,7 @@ class PreemptionPlanner:
         self._forget(view)
         self._waited.look(view.gangs.values(), view.now)
         self.brief_stays.look(view, config.window_seconds)
-        gang = self._next(view, last, config.after_seconds)
+        gang = self._next(view, last, config.after_seconds, busy)
         if gang is None:
             return None
         squatters = self.overstays.squatters(gang.key, view)
@@ -270,7 +272,8 @@ class PreemptionPlanner:
 
     def _has_changed(self, gang: Gang) -> bool:
         now = self.cache.reading().snapshot.gangs_by_key.get(gang.key)
-        return now is None or in_itself(now) != in_itself(gang)
+        is_bound = gang.key in being_bound(self.store.ledger, self.cache)
+        return is_bound or now is None or in_itself(now) != in_itself(gang)
 
     def _is_forbidden(
         self, gang: Gang, lower: Sequence[StandingGang], limits: tuple[EvictionLimit, ...]
@@ -346,7 +349,9 @@ class PreemptionPlanner:
                 del self._asking[gang]
                 self._tried.pop(gang, None)
 
-    def _next(self, view: ClusterView, last: Plan, after: float) -> Gang | None:
+    def _next(
+        self, view: ClusterView, last: Plan, after: float, busy: frozenset[GangKey]
+    ) -> Gang | None:
         """The gang to look at: that which was looked at longest ago, the first of those never.
 
         First a gang of the namespace of which one was looked at in vain longest ago. However many
@@ -358,7 +363,7 @@ class PreemptionPlanner:
         under_way = {one.gang for one in view.open if one.purpose is not Purpose.RESERVATION}
         may = (
             gang
-            for gang in crowded_now(last, view, under_way)
+            for gang in crowded_now(last, view, under_way | busy)
             if gang.preempts
             and (gang.priority > lowest or self.overstays.squatters(gang.key, view))
             and gang.key not in self._tried

@@ -9,6 +9,7 @@ import structlog
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
+from fourleaf.k8s_bridge.relocation.being_bound import being_bound
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.entangled import entangled
 from fourleaf.k8s_bridge.relocation.evictions.drain_marks import draining
@@ -229,11 +230,14 @@ class RepairPlanner:
         return plan
 
     def _taken(self, drafts: Sequence[Relocation], view: ClusterView) -> frozenset[GangKey]:
-        """The gangs of `drafts` whose places others have taken since these were planned."""
+        """The gangs of `drafts` that others have taken places of since, or that are being bound."""
         gangs = {one.gang for one in drafts}
         others = (one for one in self.store if one.gang not in gangs)
         now = replace(view, reading=self.cache.reading(), open=(*others, *drafts))
-        return frozenset(one.gang for one in drafts if not now.fits_in_the_end(one))
+        bound = being_bound(self.store.ledger, self.cache)
+        return frozenset(
+            one.gang for one in drafts if one.gang in bound or not now.fits_in_the_end(one)
+        )
 
     async def _without_needless(
         self,

@@ -141,8 +141,9 @@ class RelocationStore:
                 self._open[one.gang] = read_relocation(written)
                 self._retries.taken(name)
             except (Conflict, NotFound):
-                held.remove(one)
                 await self._again(one.gang)
+                if not self._stands(one):
+                    held.remove(one)
             except (ClusterError, BadRecord) as error:
                 held.remove(one)
                 self._retries.refused(name)
@@ -151,6 +152,16 @@ class RelocationStore:
                     if self.unwritten is not None:
                         self.unwritten(one)
                 self._log.warning("relocation_not_written", lease=name, why=str(error))
+
+    def _stands(self, one: Relocation) -> bool:
+        """Whether what stands says the same, whatever a webhook has added to its Lease.
+
+        The answer to the request that wrote it may have got lost.
+        """
+        now = self._open.get(one.gang)
+        return now is not None and now == replace(
+            one, version=now.version, epoch=now.epoch, format=now.format
+        )
 
     async def a_while(
         self, tasks: Sequence[asyncio.Task[None]], seconds: float = RECORD_PATIENCE_SECONDS

@@ -93,4 +93,56 @@ LAST_LOOKS = (
         "        if (more := kept.own_room(",
         f"{RELOCATION}/test_own_room.py::test_half_of_its_places_and_another_node_will_do",
     ),
+    Mutant(
+        "gangs that start while moves are planned for them",
+        "pods are evicted so that a gang starts that is being bound to its own place",
+        "k8s_bridge/relocation/defragmentation.py",
+        "            gang in bound or gang not in now or",
+        "            gang not in now or",
+        f"{RELOCATION}/test_seated_meanwhile.py::test_no_pod_moves_for_a_gang_that_is_being_seated",
+    ),
+    Mutant(
+        "gangs that start while victims are looked for",
+        "pods of lower priority go for a gang that is being bound to its own place",
+        "k8s_bridge/relocation/preemption.py",
+        "        return is_bound or now is None or",
+        "        return now is None or",
+        f"{RELOCATION}/test_seated_meanwhile.py"
+        "::test_no_pod_makes_way_for_a_gang_that_is_being_seated",
+    ),
+    Mutant(
+        "gangs that are whole while their repair is planned",
+        "a gang whose lost member is being bound has its other members evicted, to move elsewhere",
+        "k8s_bridge/relocation/repair.py",
+        "            one.gang for one in drafts if one.gang in bound or not now.fits",
+        "            one.gang for one in drafts if not now.fits",
+        f"{RELOCATION}/test_seated_meanwhile.py::test_a_gang_that_is_being_seated_moves_nowhere",
+    ),
+    Mutant(
+        "records whose answer got lost",
+        "a relocation that is written counts as refused, and what was planned with it is given up",
+        "k8s_bridge/relocation/store.py",
+        "                if not self._stands(one):\n",
+        "                if True:\n",
+        f"{RELOCATION}/test_moves_that_serve_none.py"
+        "::test_moves_whose_record_is_there_after_all_are_made",
+    ),
+    Mutant(
+        "the first look at admission",
+        "a new leader binds nothing for as long as one list of webhooks hangs",
+        "k8s_bridge/ledger/dry_run.py",
+        "        await patiently([self._looking], self._clock.sleep(max(0.0, left)))\n",
+        "        await asyncio.wait([self._looking])\n",
+        "tests/k8s_bridge/ledger/test_dry_run.py"
+        "::test_a_list_of_webhooks_that_hangs_keeps_no_gang[the first]",
+    ),
+    Mutant(
+        "admission that is not known yet",
+        "bindings that a webhook would refuse are not tried out where nothing is known of it",
+        "k8s_bridge/ledger/dry_run.py",
+        "        self._is_covered = auto\n",
+        "        self._is_covered = False\n",
+        "tests/k8s_bridge/ledger/test_dry_run.py"
+        "::test_a_list_of_webhooks_that_hangs_keeps_no_gang[the first]",
+    ),
 )

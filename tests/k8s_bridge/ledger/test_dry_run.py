@@ -119,8 +119,12 @@ async def test_what_could_not_be_found_out_is_looked_up_again() -> None:
     assert not dry_run.needed
 
 
-async def test_a_list_of_webhooks_that_hangs_keeps_no_gang() -> None:
-    """What was known a minute ago counts until the answer comes, which is asked for once."""
+@pytest.mark.parametrize("is_first", [False, True], ids=["a later one", "the first"])
+async def test_a_list_of_webhooks_that_hangs_keeps_no_gang(is_first: bool) -> None:
+    """What was known a minute ago counts until the answer comes, which is asked for once.
+
+    Where nothing is known yet, the bindings are tried out.
+    """
     clock, hangs, listed = VirtualClock(), asyncio.Event(), list[str]()
     hangs.set()
 
@@ -134,8 +138,9 @@ async def test_a_list_of_webhooks_that_hangs_keeps_no_gang() -> None:
             """Answers pass."""
 
     dry_run = DryRun(MemoryCluster(clock=clock).client("a", Hanging()), clock, auto=True)
-    assert await dry_run.refusal(()) == ""
-    await clock.advance(60)
+    if not is_first:
+        assert await dry_run.refusal(()) == ""
+        await clock.advance(60)
     hangs.clear()
     listed.clear()
     for _ in range(3):
@@ -143,8 +148,10 @@ async def test_a_list_of_webhooks_that_hangs_keeps_no_gang() -> None:
         await clock.advance(1)
         assert tried.done()
     assert listed == [VALIDATING_WEBHOOKS.plural]
+    assert dry_run.needed is is_first
     hangs.set()
     await clock.advance(1)
+    assert not dry_run.needed
 
 
 class Busy:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Refused
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
@@ -111,6 +111,43 @@ async def test_none_moves_for_a_repair_that_is_not_written() -> None:
     quota.left = None
     await bench.clock.advance(20)
     assert len(await bench.places("g")) == 3
+    await bench.stop()
+
+
+class LostAnswer(Quota):
+    """One creation of the relocation of `gang` is not answered; a webhook has annotated it."""
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__()
+        self.store, self.gang = bench.cluster.store, ""
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Lose it."""
+        name = request.target.name or (request.body or {}).get("metadata", {}).get("name", "")
+        is_it = bool(self.gang) and name.startswith(f"relocation-{self.gang}-")
+        if is_it and (request.kind, request.verb) == (LEASES, "create"):
+            self.gang = ""
+            found = self.store.find(LEASES, Target("kube-system", name))
+            assert found is not None
+            body = found.whole()
+            body["metadata"].setdefault("annotations", {})["policy.example/seen"] = "yes"
+            self.store.update(LEASES, found, body)
+            raise Ambiguous("connection reset", 0, "")
+
+
+async def test_moves_whose_record_is_there_after_all_are_made() -> None:
+    """The Lease of one was written and the answer got lost: it is the very same, and both go."""
+    bench = Bench(1, 3)
+    lost = LostAnswer(bench)
+    await bench.start(answers=lost)
+    await configure(bench)
+    await scattered(bench)
+    lost.gang = "b1"
+    await ask(bench)
+    await bench.clock.advance(20)
+    assert not lost.gang
+    assert len(lost.evicted) == 2
+    assert len(await bench.places("four")) == 4
     await bench.stop()
 
 
