@@ -119,12 +119,4 @@ HUNG_PAGES = (
         f"{RELOCATION}/test_hanging_relocations.py"
         "::test_preemptions_of_the_leader_before_end_beside_each_other",
     ),
-    Mutant(
-        "what is known of webhooks",
-        "no gang of the cluster starts for a minute, as one list hangs",
-        "k8s_bridge/ledger/dry_run.py",
-        "        if self._known_until:\n",
-        "        if False:\n",
-        "tests/k8s_bridge/ledger/test_dry_run.py::test_a_list_of_webhooks_that_hangs_keeps_no_gang",
-    ),
 )
