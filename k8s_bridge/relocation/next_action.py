@@ -87,7 +87,9 @@ def _obstacle(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> 
     evicts = one.purpose is not Purpose.RESERVATION
     if evicts and not view.fits_in_the_end(one):
         return "others have taken its places"
-    for leaver in there:
+    # Of a gang that starts over nothing is kept: who is left of it would wait for the others.
+    starts_over = one.purpose is Purpose.RESTART and not view.is_untold(one)
+    for leaver in there if not starts_over else ():
         if leaver.lost and leaver.node not in view.dead:
             return f"node {leaver.node} has come back"
     return _ended_job(one, there, view)

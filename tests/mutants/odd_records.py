@@ -65,4 +65,12 @@ ODD_RECORDS = (
         "tests/k8s_bridge/relocation/test_late_members.py"
         "::test_a_smaller_job_waits_for_no_more_than_it_makes",
     ),
+    Mutant(
+        "gangs that start over",
+        "four of five are evicted and the fifth stays, since their node has come back meanwhile",
+        "k8s_bridge/relocation/next_action.py",
+        "for leaver in there if not starts_over else ():",
+        "for leaver in there:",
+        "tests/k8s_bridge/relocation/test_as_planned.py::test_who_starts_over_does_so_as_a_whole",
+    ),
 )

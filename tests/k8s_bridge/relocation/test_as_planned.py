@@ -86,3 +86,21 @@ def test_who_was_told_to_go_stands_nowhere() -> None:
     assert progress(one, late).why == "node n-0 has come back"
     told = replace(late, told=frozenset({"one"}))
     assert not progress(one, told).over
+
+
+def test_who_starts_over_does_so_as_a_whole() -> None:
+    """Of two that start over one has gone when their node is back: the other goes as well.
+
+    Before any has been told, the gang stays as it is.
+    """
+    seen = cache()
+    seen.take(PODS, body("one", 2, "n-0"))
+    leavers = (
+        Leaver(Target("ml", "g-0", "one"), "n-0", lost=True),
+        Leaver(Target("ml", "g-1", "two"), "n-0", lost=True),
+    )
+    one = Relocation(GANG, Purpose.RESTART, (), leavers, until=1e9)
+    now = ClusterView(seen, seen.reading(), (one,), frozenset(), 0.0)
+    assert progress(one, now).evict == leavers[:1]
+    both = replace(one, leavers=leavers[:1])
+    assert progress(both, replace(now, open=(both,))).why == "node n-0 has come back"
