@@ -15,6 +15,7 @@ from fourleaf.k8s_bridge.ledger.pods import (
     is_gone,
 )
 from fourleaf.k8s_bridge.ledger.records import Entry, Member, Page, Phase
+from fourleaf.model.gang import GangKey
 
 
 def is_settled(commit: Commit, pods: PodLister) -> bool:
@@ -24,6 +25,11 @@ def is_settled(commit: Commit, pods: PodLister) -> bool:
         and not commit.sealed
         and all(is_gone(pods, member) or is_bound(pods, member) for member in commit.members)
     )
+
+
+def being_bound(ledger: Ledger, pods: PodLister) -> frozenset[GangKey]:
+    """The gangs that need no place: one that is being seated is not seen to stand there yet."""
+    return frozenset(one.gang for one in ledger.on_their_way() if not is_settled(one, pods))
 
 
 def is_out(commit: str, member: Member, pods: PodLister) -> bool:

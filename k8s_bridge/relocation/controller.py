@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
 from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, Spawn
+from fourleaf.k8s_bridge.ledger.compaction import being_bound
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.relocation.backfill import backfill
-from fourleaf.k8s_bridge.relocation.being_bound import being_bound
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView, DeadNodes
 from fourleaf.k8s_bridge.relocation.contention import STUCK_REASONS, crowded_gangs
 from fourleaf.k8s_bridge.relocation.defragmentation import DefragmentationPlanner

@@ -11,7 +11,7 @@ import structlog
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
-from fourleaf.k8s_bridge.relocation.being_bound import being_bound
+from fourleaf.k8s_bridge.ledger.compaction import being_bound
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.entangled import entangled
 from fourleaf.k8s_bridge.relocation.evictions.limits import eviction_limits

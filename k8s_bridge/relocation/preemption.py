@@ -12,7 +12,7 @@ import structlog
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
-from fourleaf.k8s_bridge.relocation.being_bound import being_bound
+from fourleaf.k8s_bridge.ledger.compaction import being_bound
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.contention import crowded_now
 from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod, eviction_limits

@@ -24,7 +24,7 @@ PLACE_LATE = "pods on its place stay longer than they declared"
 
 UNWRITTEN = "what it was planned with could not be written down"
 """Why one ends before any pod has gone that serves together with others alone."""
-PART_ENDED = "a move without which it serves nobody was given up"
+PART_ENDED = "a move without which it is of no use was given up"
 """The same, where one of these has ended before any of its pods had gone."""
 
 

@@ -128,15 +128,6 @@ LAST_LOOKS = (
         "::test_moves_whose_record_is_there_after_all_are_made",
     ),
     Mutant(
-        "the first look at admission",
-        "a new leader binds nothing for as long as one list of webhooks hangs",
-        "k8s_bridge/ledger/dry_run.py",
-        "        await patiently([self._looking], self._clock.sleep(max(0.0, left)))\n",
-        "        await asyncio.wait([self._looking])\n",
-        "tests/k8s_bridge/ledger/test_dry_run.py"
-        "::test_a_list_of_webhooks_that_hangs_keeps_no_gang[the first]",
-    ),
-    Mutant(
         "admission that is not known yet",
         "bindings that a webhook would refuse are not tried out where nothing is known of it",
         "k8s_bridge/ledger/dry_run.py",

@@ -151,8 +151,8 @@ NEEDLESS = (
         "gangs that are being bound are not repaired",
         "members of a gang are evicted while others of it are on their way",
         "k8s_bridge/relocation/repair.py",
-        "if one.gang.key not in self.store and one.gang.key not in busy",
-        "if one.gang.key not in self.store",
+        "if one.gang.key not in busy and not self._is_served",
+        "if not self._is_served",
         "tests/k8s_bridge/relocation/test_moving.py::test_nobody_moves_while_a_gang_is_being_bound",
     ),
     Mutant(
