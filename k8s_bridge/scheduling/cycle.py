@@ -44,6 +44,9 @@ COMMIT_PATIENCE_SECONDS = 0.1
 SEATS_PATIENCE_SECONDS = 2.0
 """The same where places were kept for gangs: until these have them, no other gang may use them."""
 
+OWN_ROOM_SOLVES = 2
+"""Solves of one cycle for gangs that their own kept places keep out; the next one goes on."""
+
 TURNS_FOR_BINDINGS = 8
 """Turns of the event loop in which bindings are sent, through the gate and to a connection."""
 
@@ -157,6 +160,8 @@ class Cycle:
     set_aside: SetAside = field(default_factory=SetAside)
     held_gangs: HeldGangs = field(default_factory=HeldGangs)
     _left_out: bool = False
+    _asked: set[GangKey] = field(default_factory=set)
+    """Gangs that were looked for beside what is kept for them, while others are to be."""
     _number: int = 0
     _assumed: dict[str, Member] = field(default_factory=dict)
     _lost: list[Rejected] = field(default_factory=list)
@@ -242,11 +247,23 @@ class Cycle:
         more = kept.backfill(free, plan) if kept else None
         if more is not None:
             plan = joined(plan, (await self._solved(more, free)).placements)
-        asked = set[GangKey]()
-        while (more := kept.own_room(free, plan, asked) if kept else None) is not None:
-            asked.update(gang.key for gang in more.gangs)
-            plan = amended(plan, await self._solved(more, free))
+        if kept is not None:
+            plan = await self._within_own_room(kept, free, plan)
         return joined(plan, seated)
+
+    async def _within_own_room(self, kept: Reservations, free: Snapshot, plan: Plan) -> Plan:
+        """Look once more for gangs that what is kept for them keeps out: a few in each cycle."""
+        for _ in range(OWN_ROOM_SOLVES):
+            more = kept.own_room(free, plan, self._asked)
+            if more is None:
+                break
+            self._asked.update(gang.key for gang in more.gangs)
+            plan = amended(plan, await self._solved(more, free))
+        if kept.own_room(free, plan, self._asked) is not None:
+            self._left_out = True
+        else:
+            self._asked.clear()
+        return plan
 
     def _to_seat(self, kept: Reservations) -> list[Placement]:
         """Members to bind to places kept for them, without those that are being committed."""

@@ -89,8 +89,8 @@ LAST_LOOKS = (
         "each gang that its own places keep out",
         "the first of them keeps the others from being tried, for as long as it waits",
         "k8s_bridge/scheduling/cycle.py",
-        "        while (more := kept.own_room(",
-        "        if (more := kept.own_room(",
+        "            self._asked.update(gang.key for gang in more.gangs)\n",
+        "",
         f"{RELOCATION}/test_own_room.py::test_half_of_its_places_and_another_node_will_do",
     ),
     Mutant(

@@ -8,6 +8,7 @@ from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
+from fourleaf.k8s_bridge.scheduling import cycle
 from tests.k8s_bridge.relocation.bench import TEAM, Bench, leaf_of
 
 
@@ -37,11 +38,13 @@ async def test_another_node_becomes_free_first(quota: int) -> None:
     await bench.stop()
 
 
-async def test_half_of_its_places_and_another_node_will_do() -> None:
+async def test_half_of_its_places_and_another_node_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two of four nodes are kept for a gang; one of them comes free, and then one of the others.
 
-    It starts on both, though another gang, which comes first, is in the same way in the other leaf.
+    It starts on both, though another gang, which comes first, is in the same way in the other leaf,
+    and one is looked for in a cycle.
     """
+    monkeypatch.setattr(cycle, "OWN_ROOM_SOLVES", 1)
     bench = Bench(1, 2)
     await bench.config("{backfill: {afterSeconds: 5}}")
     await bench.classes(meek=10)
