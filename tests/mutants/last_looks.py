@@ -27,7 +27,7 @@ LAST_LOOKS = (
     ),
     Mutant(
         "whose a reserved place is",
-        "a repair is planned for a place that is reserved for another gang, and given up, for ever",
+        "a repair is planned for a place that is reserved for another gang, again and again",
         "k8s_bridge/relocation/repair.py",
         "        if reserved and len(hit) > 1:\n",
         "        if False:\n",
