@@ -29,7 +29,7 @@ LEADER = "fourleaf-scheduler"
 """The Lease that the replicas elect their leader with."""
 
 DIGEST_DIGITS = 32
-"""Of SHA-256 in names of what tenants name: none finds another text of the same 128 bits."""
+"""Of SHA-256 in the name of a commit: no tenant finds another text of the same 128 bits."""
 
 _SLUG = 40
 

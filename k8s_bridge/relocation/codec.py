@@ -29,7 +29,7 @@ from fourleaf.k8s_bridge.ledger.formats.envelope import (
     said_in,
     version_of,
 )
-from fourleaf.k8s_bridge.ledger.names import ABOUT, CONTENT, DIGEST_DIGITS, RECORD
+from fourleaf.k8s_bridge.ledger.names import ABOUT, CONTENT, RECORD
 from fourleaf.k8s_bridge.ledger.sealed import BadRecord
 from fourleaf.k8s_bridge.relocation.compact_rows import (
     CompactRows,
@@ -81,10 +81,12 @@ class _CompactContent(_Common, CompactRows):
 
 
 def relocation_name(gang: GangKey) -> str:
-    """The name of the Lease of the relocation of `gang`: there can be no two."""
+    """The name of the Lease of the relocation of `gang`: there can be no two.
+
+    Another gang may have the same by its 40 bits, whose record is none of this one.
+    """
     slug = re.sub(r"[^a-z0-9]+", "-", gang.name.lower())[:40].strip("-") or "x"
-    digest = hashlib.sha256(str(gang).encode()).hexdigest()[:DIGEST_DIGITS]
-    return f"relocation-{slug}-{digest}"
+    return f"relocation-{slug}-{hashlib.sha256(str(gang).encode()).hexdigest()[:10]}"
 
 
 def relocation_body(one: Relocation, writer: str, known: Iterable[int] = KNOWN) -> Body:

@@ -379,4 +379,5 @@ class RelocationStore:
             self._log.error("record_unreadable", why=str(error))
             return None
         check_epoch(self.epoch, found.epoch, f"the relocation of gang {gang}")
-        return found
+        # Names of gangs are their tenants' to choose, so that two have one name for this.
+        return found if found.gang == gang else None

@@ -73,4 +73,12 @@ ODD_RECORDS = (
         "for leaver in there:",
         "tests/k8s_bridge/relocation/test_as_planned.py::test_who_starts_over_does_so_as_a_whole",
     ),
+    Mutant(
+        "relocations whose Lease has the name of another's",
+        "a gang is never repaired again, since another tenant chose the name of its own for that",
+        "k8s_bridge/relocation/store.py",
+        "        return found if found.gang == gang else None\n",
+        "        return found\n",
+        "tests/k8s_bridge/relocation/test_store.py::test_a_gang_whose_relocation_has_the_same_name",
+    ),
 )

@@ -18,7 +18,7 @@ from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.names import page_name
 from fourleaf.k8s_bridge.ledger.record_store import Records
 from fourleaf.k8s_bridge.ledger.records import Page
-from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS
+from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, relocation_name
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.model.gang import GangKey
@@ -199,3 +199,16 @@ async def test_what_cannot_be_deleted_is_tried_every_half_minute(world: World) -
         assert not await mine.drop(FIRST)
         clock.now += 30.1
     assert api.count == 20
+
+
+async def test_a_gang_whose_relocation_has_the_same_name(world: World) -> None:
+    """Its record is none of the other gang's, which waits until that has ended and not for ever."""
+    stem = "llama-pretrain-on-the-whole-cluster-seve"
+    theirs, ours = GangKey("other", f"{stem}1911b8"), GangKey("ml", f"{stem}b85cb")
+    assert relocation_name(theirs) == relocation_name(ours)
+    store = await world.store(1)
+    assert await store.put(relocation(theirs))
+    assert not await store.put(relocation(ours))
+    assert [one.gang for one in store] == [theirs]
+    assert await store.drop(theirs)
+    assert await store.put(relocation(ours))
