@@ -65,4 +65,12 @@ CONDITIONS = (
         "tests/model/readers/gangs/test_many_alike.py"
         "::test_who_is_held_anyway_has_no_terms_looked_up",
     ),
+    Mutant(
+        "features that a kubelet declares",
+        "a pod is planned without end on a node whose kubelet refuses it",
+        "solver/instance/label_index.py",
+        "        if constraint.features:\n",
+        "        if False:\n",
+        "tests/solver/instance/test_label_index.py::test_features_that_a_kubelet_has_to_declare",
+    ),
 )

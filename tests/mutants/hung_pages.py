@@ -58,14 +58,6 @@ HUNG_PAGES = (
         f"{HUNG}::test_who_waits_for_a_page_is_told_of_the_record",
     ),
     Mutant(
-        "one plan at a time",
-        "a repair and a preemption take the same node, and pods went for neither",
-        "k8s_bridge/relocation/controller.py",
-        "        async with self._planning:\n            # 4",
-        "        async with asyncio.Lock():\n            # 4",
-        f"{ONE}::test_a_repair_that_a_cycle_asks_for_takes_no_room_of_a_preemption",
-    ),
-    Mutant(
         "commits beside gangs that are being seated",
         "a healthy pod is evicted for a node that a cycle is giving away",
         "k8s_bridge/scheduling/cycle.py",
