@@ -17,7 +17,11 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from fourleaf.k8s_bridge.cluster import shapes
-from fourleaf.k8s_bridge.cluster.entry_limit import drop_most_entries, has_too_many_entries
+from fourleaf.k8s_bridge.cluster.entry_limit import (
+    MOST_ENTRIES,
+    drop_most_entries,
+    has_too_many_entries,
+)
 from fourleaf.k8s_bridge.cluster.errors import ClusterError
 from fourleaf.k8s_bridge.cluster.kinds import (
     COSCHEDULING_POD_GROUPS,
@@ -49,6 +53,9 @@ _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
 MOST_LEVELS = 48
 """Levels of an owner that are kept: templates lie less deep, and nothing that is compared later may
 reach the limit of recursion."""
+
+MOST_TRIMMED = 2 * MOST_ENTRIES
+"""Entries of an object of which a part may be left when what is never read has gone."""
 
 _WITH_ANY_CONTENT = frozenset({RESOURCE_CLAIMS, VOLCANO_POD_GROUPS, COSCHEDULING_POD_GROUPS})
 """Kinds of tenants that may hold what their schema does not name."""
@@ -164,14 +171,15 @@ def flattened(content: bytes, levels: int) -> bytes:
 
 def trimmed(kind: Kind, body: Body) -> Body:
     """`body`, which is changed, without what is never read and with equal parts shared."""
-    if (kind.makes_pods or kind in _OF_TENANTS) and has_too_many_entries(body):
-        # First of all: what is dropped costs no more than to be counted.
-        drop_most_entries(body)
     body.pop("apiVersion", None)
     body.pop("kind", None)
     metadata = body.get("metadata")
     if isinstance(metadata, dict):
         metadata.pop("managedFields", None)
+    is_bounded = kind.makes_pods or kind in _OF_TENANTS
+    if is_bounded and has_too_many_entries(body, MOST_TRIMMED):
+        # What is dropped costs no more than to be counted.
+        drop_most_entries(body)
     if kind == PODS:
         _trim_metadata(metadata)
         _share_spec(body.get("spec"))
@@ -191,6 +199,8 @@ def trimmed(kind: Kind, body: Body) -> Body:
         for key in ("spec", "status"):
             if key in body:
                 body[key] = _templates(body[key], MOST_LEVELS)
+    if is_bounded and has_too_many_entries(body):
+        drop_most_entries(body)
     return body
 
 

@@ -28,9 +28,6 @@ FENCE = PREFIX + "fence"
 LEADER = "fourleaf-scheduler"
 """The Lease that the replicas elect their leader with."""
 
-DIGEST_DIGITS = 32
-"""Of SHA-256 in the name of a commit: no tenant finds another text of the same 128 bits."""
-
 _SLUG = 40
 
 

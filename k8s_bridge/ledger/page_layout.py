@@ -14,13 +14,15 @@ from dataclasses import replace
 from fourleaf.k8s_bridge.ledger.compaction import is_settled, tidied
 from fourleaf.k8s_bridge.ledger.formats.codec import entry_size
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
-from fourleaf.k8s_bridge.ledger.names import DIGEST_DIGITS, page_name
+from fourleaf.k8s_bridge.ledger.names import page_name
 from fourleaf.k8s_bridge.ledger.pods import PodLister, is_gone
 from fourleaf.k8s_bridge.ledger.records import Entry, Member, Page
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import GangKey
 from fourleaf.model.node import Node
 
+DIGEST_DIGITS = 32
+"""Of SHA-256 in the name of a commit: no tenant finds another gang of the same 128 bits."""
 POD_BYTES = 400
 """What a pod takes on a page, with a name of the usual length."""
 PAGE_BYTES = 200 * 1024

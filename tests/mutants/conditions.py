@@ -1,4 +1,4 @@
-"""Safeguards of what pods may ask of nodes and of other pods, for all of whom that is looked up."""
+"""Bounds of what pods may ask of nodes and of other pods, and the index that looks it up."""
 
 from __future__ import annotations
 

@@ -443,7 +443,7 @@ HARM = (
         "objects of very many parts",
         "a tenant fills the memory of every replica with a few objects that are mostly empty",
         "k8s_bridge/cluster/slim.py",
-        "    if (kind.makes_pods or kind in _OF_TENANTS) and has_too_many_entries(body):\n",
+        "    if is_bounded and has_too_many_entries(body):\n",
         "    if False:\n",
         "tests/k8s_bridge/cluster/test_slim.py::test_an_object_of_very_many_parts_is_kept_in_part",
     ),

@@ -129,5 +129,14 @@ NAMED_OBJECTS = (
         "tests/model/readers/pods/test_disruption_budgets.py"
         "::test_a_budget_of_a_very_long_selector_holds_all_pods_of_its_namespace",
     ),
+    Mutant(
+        "counts of failures that are none",
+        "5,000 digits in an annotation of one pod end every term",
+        "model/readers/pods/job_failures.py",
+        "    return whole_number(text if isinstance(text, str) else None) or 0\n",
+        "    return int(str(text)) if str(text).isdecimal() else 0\n",
+        "tests/model/readers/pods/test_job_failures.py"
+        "::test_an_annotation_that_is_no_number_counts_for_none",
+    ),
 )
 """The harm is what one tenant made happen before there was the safeguard."""

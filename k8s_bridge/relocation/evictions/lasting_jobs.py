@@ -26,7 +26,7 @@ def lasting_jobs(view: ClusterView, members: Iterable[PodName]) -> Iterator[Evic
         seen = cache.named(space, name)
         if seen is None or not seen.controller or (space, seen.controller) in asked:
             continue
-        # A pod of another namespace may name it too.
+        # By namespace: pods of another one may name the same controller.
         asked.add((space, seen.controller))
         owner = space, job_of(pods[space, name])
         job = jobs.get(owner)

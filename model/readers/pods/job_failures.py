@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fourleaf.model.readers.objects.manifest import entries_of, part_of
+from fourleaf.model.readers.pods.pod_index import whole_number
 from fourleaf.model.running_gang import EvictionLimit, PodName
 
 Body = Mapping[str, Any]
@@ -139,5 +140,5 @@ def _actions(spec: Body) -> Iterator[Any]:
 
 def _before(pod: Body) -> int:
     """How often the index of a pod has failed before."""
-    text = part_of(pod, "metadata", "annotations").get(INDEX_FAILURES, "0")
-    return int(text) if isinstance(text, str) and text.isdecimal() else 0
+    text = part_of(pod, "metadata", "annotations").get(INDEX_FAILURES)
+    return whole_number(text if isinstance(text, str) else None) or 0

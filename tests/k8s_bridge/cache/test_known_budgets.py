@@ -87,7 +87,7 @@ def test_a_budget_is_read_once_until_it_says_something_else(
     ids=["removed", "changed", "not on a list", "no such kind"],
 )
 def test_nothing_is_kept_of_a_budget_that_is_gone(cache: ClusterCache, change: Change) -> None:
-    """Nobody holds its spec, though no plan has asked for budgets since."""
+    """Its spec is held no longer, though no plan has asked for budgets since."""
     gone = weakref.ref(cache.objects[DISRUPTION_BUDGETS]["ml", "b"]["spec"])
     allowed(cache)
     assert gone() is not None

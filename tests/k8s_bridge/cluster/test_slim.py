@@ -409,7 +409,22 @@ def test_nothing_is_made_of_what_is_not_kept(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(slim_objects, "_templates", counted)
     group = {"template": {"spec": {"containers": [{"name": "c", "image": "i"}] * 4}}}
     _slim(RAY_CLUSTERS, {"metadata": {"name": "r"}, "spec": {"workerGroupSpecs": [group] * 2_000}})
-    assert 0 < len(made) <= MOST_ENTRIES
+    assert 0 < len(made) <= 2 * MOST_ENTRIES
+
+
+def test_what_is_never_read_makes_no_object_too_large() -> None:
+    """4,000 variables of a Job take 12,000 entries, and managedFields as many: all else is kept."""
+    env = [{"name": f"k{i}", "value": "v"} for i in range(4_000)]
+    asked = {"limits": {"nvidia.com/gpu": "8"}}
+    spec = {"containers": [{"name": "c", "env": env, "resources": asked}]}
+    managed = [{"fieldsV1": {f"f:{i}": {} for i in range(12_000)}}]
+    body: Body = {
+        "metadata": {"name": "j", "managedFields": managed},
+        "spec": {"template": {"spec": spec}},
+    }
+    slim = _slim(JOBS, body)
+    assert TOO_LARGE not in str(slim)
+    assert slim["spec"]["template"]["spec"]["containers"] == [{"name": "c", "resources": asked}]
 
 
 def test_what_is_not_kept_of_one_object_is_kept_of_others() -> None:

@@ -95,7 +95,7 @@ async def until(bench: Bench, solver: Late, thinks: bool) -> None:
 async def seated(
     bench: Bench, scheduler: Scheduler, evictions: Evictions, gang: str, places: list[str]
 ) -> None:
-    """Places are free at last; their page hangs until the plan is there, and nobody is evicted."""
+    """Places are free at last; their page hangs until the plan is there: none is evicted."""
     solver = bench.solved
     assert isinstance(solver, Late)
     await bench.clock.advance(0.5)

@@ -83,7 +83,7 @@ def test_a_class_that_says_something_else_has_claims_read_again(read: list[str])
 
 @pytest.mark.usefixtures("read")
 def test_nothing_is_kept_of_a_claim_that_is_gone() -> None:
-    """Its spec is held by nobody once it is deleted, though its pod waits."""
+    """Its spec is held no longer once it is deleted, though its pod waits."""
     body = own("a")
     body["spec"] = spec = Kept(body["spec"])
     gone = weakref.ref(spec)

@@ -63,6 +63,14 @@ def test_what_a_job_lets_go(spec: Body, failed: int, limits: list[tuple[str, int
     assert may_end({"spec": spec, "status": {"failed": failed or 1}}, 3) >= bool(limits)
 
 
+@pytest.mark.parametrize("text", ["9" * 5000, "\u00b2", "-1", "", "x", None, 7, ["9"]])
+def test_an_annotation_that_is_no_number_counts_for_none(text: Any) -> None:
+    """Its tenant writes what it likes there, 5,000 digits too, and no plan may fail of that."""
+    one = pod("u", annotations={INDEX_FAILURES: text})
+    job = {"spec": {"backoffLimitPerIndex": 1}}
+    assert list(job_limits(("ml", "x"), job, {("ml", "p"): one}, 0)) == []
+
+
 @pytest.mark.parametrize(
     ("spec", "failed", "pods", "may"),
     [
