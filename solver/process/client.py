@@ -1,8 +1,8 @@
 """The parent's side of solving: a plan in time, whatever the solver process does.
 
 CP-SAT can crash, hang, overrun its limits and be wrong. So it runs in a process that can be
-killed, an answer of our own is made in the meantime, and whatever comes back has to pass the
-validator. Nothing here loads OR-tools.
+killed, an answer of our own is made in the meantime, for many gangs only where that process is long
+in answering, and whatever comes back has to pass the validator. Nothing here loads OR-tools.
 """
 
 from __future__ import annotations
@@ -153,7 +153,8 @@ class SolverClient:
         deadlines = deadlines or self._deadlines(question.snapshot)
         self.start()
         extensions = self.extensions_in_force(enabled)
-        own = BackgroundTask(lambda: question.own(extensions, deadlines.own))
+        begin = deadlines.patience if question.is_long else deadlines.began
+        own = BackgroundTask(lambda: question.own(extensions, deadlines.own), begin)
         try:
             try:
                 plan, checking = self._solved(

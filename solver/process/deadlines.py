@@ -25,6 +25,9 @@ CHECKING_SHARE = 0.2
 GREEDY_SHARE = 0.6
 """Of the time until the worker has to answer, what our own plan may take for placing gangs."""
 
+OWN_PATIENCE_SHARE = 0.2
+"""Of the time limit, for how long our own plan for many gangs waits for that of the worker."""
+
 SOLVER_SHARE = 0.9
 """Of the time that is left, what CP-SAT is told to take: it overruns its own limit."""
 
@@ -62,6 +65,11 @@ class Deadlines:
         return self.began + max(GRACE_SECONDS / 2, GREEDY_SHARE * (self.answer - self.began))
 
     @property
+    def patience(self) -> float:
+        """When our own plan for many gangs begins, unless the worker has answered or failed."""
+        return self.began + OWN_PATIENCE_SHARE * self.limit
+
+    @property
     def told(self) -> float:
         """When no further gang is asked about: half of the grace is for handing over."""
         return self.done - GRACE_SECONDS / 2
@@ -93,15 +101,19 @@ def say_nothing_of_dropped_tasks() -> None:
 
 
 class BackgroundTask(Generic[T]):
-    """Runs `work` at once. `work` must be pure Python without locks of its own.
+    """Runs `work` at once, or from `begin` (monotonic seconds) on if nothing waits for it before.
+
+    `work` must be pure Python without locks of its own.
 
     A dropped background task is stopped by an exception raised inside it, so that it neither takes
     processor time from what follows nor piles up from call to call. It is not traced: that
     exception would leave the locks of coverage or of a debugger held for ever.
     """
 
-    def __init__(self, work: Callable[[], T]) -> None:
+    def __init__(self, work: Callable[[], T], begin: float = 0.0) -> None:
         self._work = work
+        self._begin = begin
+        self._wanted = threading.Event()
         self._value: T | None = None
         self._error: Exception | None = None
         self._done = threading.Event()
@@ -121,6 +133,7 @@ class BackgroundTask(Generic[T]):
         Waits until `until` (monotonic seconds), then drops the background task and raises
         `OverdueError`.
         """
+        self._wanted.set()
         if not self._done.wait(max(0.0, until - time.monotonic())):
             self.drop()
             raise OverdueError
@@ -130,6 +143,7 @@ class BackgroundTask(Generic[T]):
 
     def drop(self) -> None:
         """Stop the background task at its next Python instruction, if it still runs."""
+        self._wanted.set()
         with self._lock:
             if self._dropped or not self._stoppable:
                 self._dropped = True
@@ -159,6 +173,7 @@ class BackgroundTask(Generic[T]):
 
     def _run(self) -> None:
         sys.settrace(None)
+        self._wanted.wait(max(0.0, self._begin - time.monotonic()))
         with suppress(TaskDropped):  # raised again just when it had been caught
             try:
                 self._work_and_tell()

@@ -19,12 +19,19 @@ from fourleaf.solver.process.messages import BatchTask, Outcome, Task
 
 P = TypeVar("P", bound=Outcome)
 
+MANY_GANGS = 16
+"""Gangs of a batch beyond which our own plan is made only where the worker is long in answering.
+
+It takes as long as the worker's, on the one interpreter that hears of the cluster meanwhile.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class GuardedCall(Generic[P]):
     """One call, and the pure Python steps around it.
 
-    `own` makes a legal answer without the solver, `nothing` one that changes nothing.
+    `own` makes a legal answer without the solver, which `is_long` in the making where it is to be
+    begun late; `nothing` makes one that changes nothing.
     `breaches` says what is illegal in an answer, `worse` whether the first of two is worth
     less than the second, `explain` adds the reasons of gangs without a place. `own` and
     `explain` take the moment (monotonic seconds) at which to hand over what they have.
@@ -38,6 +45,7 @@ class GuardedCall(Generic[P]):
     breaches: Callable[[P, Extensions], Sequence[Breach]]
     worse: Callable[[P, P], bool]
     explain: Callable[[P, Extensions, float], P]
+    is_long: bool = False
 
 
 class IllegalPlanError(Exception):
@@ -117,6 +125,7 @@ def batch_call(steps: Fallback, snapshot: Snapshot) -> GuardedCall[Plan]:
         breaches=lambda plan, extensions: steps.validate(snapshot, plan, extensions),
         worse=lambda plan, rival: steps.places_less(snapshot, plan, rival),
         explain=lambda plan, extensions, until: steps.explain(snapshot, plan, extensions, until),
+        is_long=len(snapshot.gangs) > MANY_GANGS,
     )
 
 

@@ -145,4 +145,22 @@ LAST_LOOKS = (
         "tests/k8s_bridge/ledger/test_dry_run.py"
         "::test_a_list_of_webhooks_that_hangs_keeps_no_gang[the first]",
     ),
+    Mutant(
+        "an own plan begun late",
+        "the interpreter that hears of the cluster plans each full batch a second time, in vain",
+        "solver/process/client.py",
+        "        begin = deadlines.patience if question.is_long else deadlines.began\n",
+        "        begin = deadlines.began\n",
+        "tests/solver/process/test_client.py"
+        "::test_a_plan_of_our_own_for_many_gangs_is_made_only_where_the_worker_is_late",
+    ),
+    Mutant(
+        "an own plan that is wanted",
+        "a solver that fails at once costs a batch a fifth of its time before another is begun",
+        "solver/process/deadlines.py",
+        '        """\n        self._wanted.set()\n        if not',
+        '        """\n        if not',
+        "tests/solver/process/test_background_task.py"
+        "::test_work_begins_when_it_is_time_or_when_it_is_wanted",
+    ),
 )

@@ -48,6 +48,22 @@ def test_a_value_and_an_error_are_handed_over() -> None:
         BackgroundTask(lambda: 1 // 0).result(time.monotonic() + SOON)
 
 
+def test_work_begins_when_it_is_time_or_when_it_is_wanted() -> None:
+    """Three are to begin in an hour: one is waited for, one is dropped, and the third goes on."""
+    begun = list[str]()
+    later = time.monotonic() + 3600.0
+    wanted, dropped, _ = (BackgroundTask(lambda n=n: begun.append(n), later) for n in "abc")
+    dropped.drop()
+    time.sleep(0.05)
+    assert begun == []
+    wanted.result(time.monotonic() + SOON)
+    assert begun == ["a"]
+    soon = BackgroundTask(lambda: begun.append("d"), time.monotonic() + 0.05)
+    while not soon.done:
+        time.sleep(0.01)
+    assert begun == ["a", "d"]
+
+
 def test_who_is_late_is_stopped() -> None:
     """Its thread takes no more time."""
     work = Spinning()
