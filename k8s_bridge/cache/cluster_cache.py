@@ -10,6 +10,7 @@ from typing import TypeAlias
 import orjson
 
 from fourleaf.k8s_bridge.cache.known_budgets import KnownBudgets
+from fourleaf.k8s_bridge.cache.node_seen import NodeSeen, node_seen
 from fourleaf.k8s_bridge.cache.pods_by_controller import PodsByController
 from fourleaf.k8s_bridge.cache.tombstones import Tombstones
 from fourleaf.k8s_bridge.cluster.kinds import (
@@ -34,7 +35,6 @@ from fourleaf.model.plan import Waiting
 from fourleaf.model.readers.dra.published import Published
 from fourleaf.model.readers.live import LiveReader, LiveReading
 from fourleaf.model.readers.live.fabric_cache import used_like
-from fourleaf.model.readers.nodes.nodes import ready_status
 from fourleaf.model.readers.pods.disruption_budgets import budget_limits
 from fourleaf.model.running_gang import EvictionLimit, PodName, StandingGang
 from fourleaf.model.snapshot import DEFAULTS, Snapshot
@@ -45,10 +45,11 @@ OnPod: TypeAlias = Callable[[str], None]
 class ClusterCache:
     """Everything observed.
 
-    `objects` are all objects, by kind, namespace and name; `config` is in force. `changed` is
-    set when something has happened that a plan depends on. Objects never go back in time: what
-    is older than what is known of an object is left out, and so is a list that is older than one
-    that was taken for complete. What is gone stays gone, whatever older answer arrives after that.
+    `objects` are all objects, by kind, namespace and name; `nodes` is what is known of each node
+    beside what is read of it, by name; `config` is in force. `changed` is set when something has
+    happened that a plan depends on. Objects never go back in time: what is older than what is known
+    of an object is left out, and so is a list that is older than one that was taken for complete.
+    What is gone stays gone, whatever older answer arrives after that.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -65,7 +66,7 @@ class ClusterCache:
         self._budgets = KnownBudgets()
         self._complete: dict[Kind, int] = {}
         self._gone = Tombstones(clock)
-        self._ready: dict[str, bool] = {}
+        self.nodes: dict[str, NodeSeen] = {}
         self._withheld: frozenset[str] = frozenset()
         self._failures: Mapping[str, int] = {}
         self._sealed: tuple[frozenset[str], frozenset[GangKey]] = (frozenset(), frozenset())
@@ -124,7 +125,7 @@ class ClusterCache:
             self._uids = {(s.pod.namespace, s.pod.name): uid for uid, s in self._pods.items()}
             self._notify(before.keys() | self._pods.keys())
         elif kind is NODES:
-            self._ready = {}
+            self.nodes = {}
             for body in bodies.values():
                 self._see_node(body)
             self.nodes_changed.set()
@@ -196,7 +197,7 @@ class ClusterCache:
         if kind is PODS:
             self._notify([metadata["uid"]])
         elif kind is NODES:
-            self._ready.pop(name, None)
+            self.nodes.pop(name, None)
             self.nodes_changed.set()
         self._note(changed)
 
@@ -223,7 +224,8 @@ class ClusterCache:
 
     def usable(self, node: str) -> bool:
         """Whether the node exists, is ready, and is not withheld."""
-        return self._ready.get(node, False) and node not in self._withheld
+        seen = self.nodes.get(node)
+        return seen is not None and seen.ready == "True" and node not in self._withheld
 
     def judge(self, withheld: frozenset[str], failures: Mapping[str, int]) -> None:
         """Keep plans off the nodes `withheld`; `failures` are rates by node, in thousandths."""
@@ -397,7 +399,7 @@ class ClusterCache:
         return known is not None and _version(known) > _version(body)
 
     def _see_node(self, body: Body) -> None:
-        self._ready[body["metadata"]["name"]] = ready_status(body) == "True"
+        self.nodes[body["metadata"]["name"]] = node_seen(body)
 
     def _notify(self, uids: Iterable[str]) -> None:
         for uid in uids:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.cache.node_seen import NodeSeen
 from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
 from fourleaf.k8s_bridge.ledger.binding_trials import Spawn
@@ -31,13 +32,11 @@ from fourleaf.k8s_bridge.node_health.probe import Prober, Probes
 from fourleaf.k8s_bridge.node_health.spreading_silence import SpreadingSilence
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.fabric import Fabric
-from fourleaf.model.readers.nodes.nodes import ready_status
 
 JUDGE_SECONDS = 1.0
 """Seconds between two looks."""
 FAILURES_LEASE = "fourleaf-node-failures"
 """The Lease that keeps the failures."""
-OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 HOUR_SECONDS = 3600.0
 RATE_GRAIN_PERMILLE = 10
 """Failure rates are rounded to so many thousandths: a finer one would give a new fabric often."""
@@ -65,6 +64,8 @@ class NodeMonitor:
     judgements: dict[str, Judgement] = field(default_factory=dict)
     failures: FailureRates = field(default_factory=lambda: FailureRates(HOUR_SECONDS))
     _leaf_of: dict[str, str] = field(default_factory=dict)
+    _laid_out: Fabric | None = None
+    """The fabric whose leaves these are."""
     _gone: DeletedNodes = field(init=False)
     _probes: Probes = field(init=False)
     _saved: SavedInTime = field(init=False)
@@ -153,21 +154,23 @@ class NodeMonitor:
     def _signs(self, nodes: Mapping[str, Body]) -> dict[str, Signs]:
         """What is known without a probe, of nodes that are there or hold pods of ours."""
         now, snapshot = self.clock.monotonic(), self.cache.reading().snapshot
-        known = {name: self._leaf_of[name] for name in self.judgements if name in self._leaf_of}
-        listed = {node.name: leaf.name for leaf in snapshot.fabric.leaves for node in leaf.nodes}
-        self._leaf_of = known | listed
+        if snapshot.fabric is not self._laid_out:
+            self._laid_out = snapshot.fabric
+            known = {name: self._leaf_of[name] for name in self.judgements if name in self._leaf_of}
+            listed = {one.name: leaf.name for leaf in snapshot.fabric.leaves for one in leaf.nodes}
+            self._leaf_of = known | listed
         self._gone.see({pod.node for pod in snapshot.running if pod.ours} - nodes.keys())
         conditions = frozenset(self.cache.config.spec.failures.conditions)
         leaves = {self._leaf_of.get(node) for node in self.dead} - {None}
         found = {
             name: _signs_of(
-                body,
+                seen,
                 self.heartbeats.silence(name, now),
                 self.heartbeats.renewed(name),
                 conditions,
-                self._leaf_of.get(name) in leaves,
+                bool(leaves) and self._leaf_of.get(name) in leaves,
             )
-            for name, body in nodes.items()
+            for name, seen in self.cache.nodes.items()
         }
         confirmed = self._gone.confirmed
         return found | {
@@ -251,22 +254,17 @@ class NodeMonitor:
 
 
 def _signs_of(
-    body: Body,
+    seen: NodeSeen,
     silence: float | None,
     renewed: str,
     conditions: frozenset[str],
     leaf_dead: bool,
 ) -> Signs:
-    broken = ""
-    for one in (body.get("status") or {}).get("conditions") or ():
-        if one.get("type") in conditions and one.get("status") == "True":
-            broken = str(one.get("type"))
-    taints = (body.get("spec") or {}).get("taints") or ()
     return Signs(
-        ready=ready_status(body),
+        ready=seen.ready,
         silence=silence,
-        out_of_service=any(taint.get("key") == OUT_OF_SERVICE for taint in taints),
-        broken=broken,
+        out_of_service=seen.out_of_service,
+        broken=next((one for one in reversed(seen.true) if one in conditions), ""),
         leaf_dead=leaf_dead,
         renewed=renewed,
     )

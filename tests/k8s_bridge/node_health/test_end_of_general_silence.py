@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from fourleaf.k8s_bridge.cache.node_seen import OUT_OF_SERVICE
 from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.node_health.general_silence import GeneralSilence
 from fourleaf.k8s_bridge.node_health.judge import Cause, Judgement, NodeVerdict, Signs
-from fourleaf.k8s_bridge.node_health.monitor import OUT_OF_SERVICE
 from tests.k8s_bridge.node_health.test_general_silence import given_up
 from tests.k8s_bridge.relocation.bench import Bench
 

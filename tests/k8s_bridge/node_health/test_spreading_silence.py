@@ -9,16 +9,13 @@ import pytest
 from structlog.testing import capture_logs
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.cache.node_seen import OUT_OF_SERVICE
 from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import node
 from fourleaf.k8s_bridge.ledger.state_lease import StateLease
 from fourleaf.k8s_bridge.node_health.heartbeats import Heartbeats
-from fourleaf.k8s_bridge.node_health.monitor import (
-    FAILURES_LEASE,
-    OUT_OF_SERVICE,
-    NodeMonitor,
-)
+from fourleaf.k8s_bridge.node_health.monitor import FAILURES_LEASE, NodeMonitor
 from fourleaf.k8s_bridge.node_health.probe import KubeletAddress
 from fourleaf.k8s_bridge.node_health.spreading_silence import SpreadingSilence
 from tests.twins.virtual_clock import VirtualClock
