@@ -13,7 +13,7 @@ from typing import Protocol
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.ledger.pods import PodSeen
-from fourleaf.k8s_bridge.relocation.pod_makers import lacking, to_come
+from fourleaf.k8s_bridge.relocation.pod_makers import Makers, lacking, to_come
 from fourleaf.k8s_bridge.relocation.records import Relocation, Seat
 from fourleaf.model.extensions import NO_EXTENSIONS, ExtensionError, Extensions, load
 from fourleaf.model.gang import Gang, GangKey
@@ -54,6 +54,7 @@ class ClusterView:
     should have ended long ago, `told` those that were told to go in this term. `moved` are gangs
     of which places that are kept are in other leaves than they were, or the config allows others.
     `over` are those whose relocation only waits until its record is deleted, for ever maybe.
+    `makers` of the pods that leave were there when their relocation was first seen.
     """
 
     cache: ClusterCache
@@ -66,6 +67,7 @@ class ClusterView:
     told: frozenset[str] = frozenset()
     moved: frozenset[GangKey] = frozenset()
     over: frozenset[GangKey] = frozenset()
+    makers: Mapping[GangKey, Makers] = field(default_factory=dict)
 
     def age(self, one: Relocation) -> float:
         """Seconds for which a relocation is open."""
@@ -128,8 +130,12 @@ class ClusterView:
     def lacking(self, one: Relocation) -> int | None:
         """How many pods the makers of its members are to make still; None where one is unknown."""
         gone = [seat.pod for seat in one.seats if not seat.waits and self.is_gone(seat.pod.uid)]
-        objects, live = self.cache.objects, self.cache.live_pods
-        found = [lacking(pod, one.opened, objects, live) for pod in gone]
+        objects, live, makers = (
+            self.cache.objects,
+            self.cache.live_pods,
+            self.makers.get(one.gang, {}),
+        )
+        found = [lacking(pod, one.opened, objects, live, makers) for pod in gone]
         known = [number for number in found if number is not None]
         return max(known) if known and len(known) == len(found) else None
 

@@ -25,6 +25,7 @@ from fourleaf.k8s_bridge.relocation.evictions.lost_ends import LostEnds
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.next_action import progress
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
+from fourleaf.k8s_bridge.relocation.pod_makers import KnownMakers
 from fourleaf.k8s_bridge.relocation.records import (
     PART_ENDED,
     UNWRITTEN,
@@ -83,6 +84,7 @@ class Executor:
     lost_ends: LostEnds = field(init=False)
     failure_times: FailureTimes = field(init=False)
     kept_leaves: KeptLeaves = field(default_factory=KeptLeaves)
+    makers: KnownMakers = field(default_factory=KnownMakers)
     _asked: dict[str, _Eviction] = field(default_factory=dict)
     _looked: dict[GangKey, float] = field(default_factory=dict)
     """When pods were last told to go for a gang, on the monotonic clock."""
@@ -173,7 +175,10 @@ class Executor:
         told, reading = frozenset(self._told), self.cache.reading()
         moved = self.kept_leaves.moved(there, reading.snapshot)
         over = frozenset(one.gang for one in there if (one.gang, one.opened) in self._doomed)
-        return ClusterView(self.cache, reading, there, dead, now, ages, overdue, told, moved, over)
+        makers = self.makers.of(there, self.cache.objects)
+        return ClusterView(
+            self.cache, reading, there, dead, now, ages, overdue, told, moved, over, makers
+        )
 
     async def end(self, one: Relocation, why: str) -> None:
         """Keep nothing for it any longer; `why` it ends early, "" where it has served.

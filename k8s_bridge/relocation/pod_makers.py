@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import JOBS, REPLICA_SETS, STATEFUL_SETS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.ledger.pods import PodSeen
+from fourleaf.k8s_bridge.relocation.records import Relocation
+from fourleaf.model.gang import GangKey
 from fourleaf.model.running_gang import PodName
 
 Objects = Mapping[Kind, Mapping[tuple[str, str], Body]]
@@ -25,6 +28,9 @@ Objects = Mapping[Kind, Mapping[tuple[str, str], Body]]
 
 LivePods = Callable[[str, str], int]
 """Namespace and UID of a controller -> how many pods that it has made run or wait."""
+
+Makers = Mapping[tuple[Kind, str, str], str]
+"""Kind, namespace and name of makers -> the UID of each."""
 
 _OF_AN_INDEX = re.compile(r"(.+)-[0-9]+-[a-z0-9]{5}")
 _GENERATED = re.compile(r"(.+)-[a-z0-9]{5}")
@@ -45,16 +51,63 @@ class _WantedPods:
     final: bool = False
 
 
-def lacking(pod: Target, since: float, objects: Objects, live: LivePods) -> int | None:
+class KnownMakers:
+    """The makers of pods that leave, as this leader has first seen them beside each relocation.
+
+    One that is deleted in the background is gone at once, as if it had never been.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[GangKey, float], Makers] = {}
+        """Gang and time of a relocation -> its makers."""
+
+    def of(self, there: Sequence[Relocation], objects: Objects) -> dict[GangKey, Makers]:
+        """The makers of each of these, which are all that there are."""
+        known = self._known
+        self._known = {
+            key: known[key] if key in known else _makers_of(one, objects)
+            for one in there
+            for key in [(one.gang, one.opened)]
+        }
+        return {gang: makers for (gang, _), makers in self._known.items()}
+
+
+def _makers_of(one: Relocation, objects: Objects) -> Makers:
+    """Those that are there, but for such as another controller may make again."""
+    found = dict[tuple[Kind, str, str], str]()
+    for seat in one.seats:
+        namespace = seat.pod.namespace
+        for kind, name, wanted in () if seat.waits else _makers_by_name(seat.pod.name):
+            body = objects.get(kind, {}).get((namespace, name))
+            if body is None or _made_at(body) > one.opened or wanted(body) is None:
+                continue
+            if not _is_made_anew(body):
+                found[kind, namespace, name] = _uid(body)
+    return found
+
+
+def lacking(
+    pod: Target,
+    since: float,
+    objects: Objects,
+    live: LivePods,
+    known: Makers = MappingProxyType({}),
+) -> int | None:
     """How many pods the maker of a pod that is gone is to make; None where that is not known.
 
     A maker that was made after `since`, in seconds since the epoch, is another of the same name.
-    `live` counts the pods of a controller, by its namespace and UID, that run or wait. Where the
-    name fits several makers, the largest number counts.
+    `live` counts the pods of a controller, by its namespace and UID, that run or wait. One of
+    those `known` that is there no more makes none. Where the name fits several makers, the largest
+    number counts.
     """
     found: list[int | None] = []
     for kind, name, wanted in _makers_by_name(pod.name):
         body = objects.get(kind, {}).get((pod.namespace, name))
+        uid = known.get((kind, pod.namespace, name))
+        # Where nothing at all is known of a kind, it may not be read for now.
+        if uid is not None and kind in objects and _uid(body) != uid:
+            found.append(0)
+            continue
         if body is None or _made_at(body) > since:
             continue
         answer = _WantedPods(0, True) if "deletionTimestamp" in body["metadata"] else wanted(body)
@@ -62,10 +115,8 @@ def lacking(pod: Target, since: float, objects: Objects, live: LivePods) -> int 
             continue
         if answer.final and _is_made_anew(body):
             return None
-        uid = str(body["metadata"].get("uid", ""))
-        found.append(max(0, answer.pods - live(pod.namespace, uid)))
-    known = [number for number in found if number is not None]
-    return max(known, default=None)
+        found.append(max(0, answer.pods - live(pod.namespace, _uid(body))))
+    return max((number for number in found if number is not None), default=None)
 
 
 def to_come(pod: PodSeen, objects: Objects, live: LivePods) -> int | None:
@@ -131,6 +182,10 @@ def _indexes(text: Any) -> int:
         if match := re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", part):
             count += max(0, int(match[2] or match[1]) - int(match[1]) + 1)
     return count
+
+
+def _uid(body: Body | None) -> str:
+    return "" if body is None else str(body["metadata"].get("uid", ""))
 
 
 def _mapping(value: Any) -> Body:

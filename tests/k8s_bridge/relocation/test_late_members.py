@@ -105,6 +105,21 @@ async def test_a_leader_whose_clock_is_ahead_keeps_them(bench: Bench) -> None:
     assert not await relocations(bench)
 
 
+@pytest.mark.parametrize("again", [False, True])
+async def test_a_job_that_is_deleted_has_none(bench: Bench, again: bool) -> None:
+    """Its places are free within seconds; the next Job of its name is another."""
+    await lost(bench, 2, 2)
+    assert await relocations(bench) == 1
+    await bench.delete("g")
+    if again:
+        bench.jobs.backoff = 0.0
+        await bench.submit("g", 2)
+    await bench.clock.advance(5)
+    assert not await relocations(bench)
+    assert "RelocationGivenUp" not in await bench.reasons()
+    assert len(await bench.places("g")) == (2 if again else 0)
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -232,6 +247,20 @@ def test_what_a_job_set_makes_anew_has_not_ended(owner: str, number: int | None,
 def test_one_that_was_made_since_is_another(made: Any) -> None:
     """A Job of the same name that is newer than the relocation, or says nonsense, is not it."""
     assert to_make("g-0-x7k2p", (JOBS, maker("g", made, **INDEXED)), since=1.79e9) is None
+
+
+@pytest.mark.parametrize(("there", "number"), [("g", 1), ("other", 0), (None, 0), ("unread", None)])
+def test_a_maker_that_was_known_and_is_gone_makes_none(
+    there: str | None, number: int | None
+) -> None:
+    """A Job that was seen as g: still there, of another UID, gone, and where no Job may be read."""
+    body = maker("g", **INDEXED)
+    known = {(JOBS, TEAM, "g"): "g"}
+    objects = {} if there == "unread" else {JOBS: {}}
+    if there in ("g", "other"):
+        objects[JOBS][TEAM, "g"] = {**body, "metadata": {**body["metadata"], "uid": there}}
+    pod_gone = Target(TEAM, "g-0-x7k2p", "u")
+    assert lacking(pod_gone, 2e9, objects, lambda namespace, uid: 0, known) == number
 
 
 @pytest.mark.parametrize("odd", ["a", "-3", " ", "9-1", "1-", "5" * 5000, None, 7, ["1"]])
