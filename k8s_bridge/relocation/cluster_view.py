@@ -255,13 +255,11 @@ class ClusterView:
 
         The pods `leaving` (UIDs) count as gone, although they are there for some time still.
         """
-        requests: dict[str, list[Resources]] = defaultdict(list)
-        for seat in one.seats:
-            requests[seat.node].append(seat.request)
         return all(
             (free := self._free(node, one.gang, leaving)) is not None
-            and is_whole(minus(free, total(requests)))
-            for node, requests in requests.items()
+            and not owes(minus(free, asked), asked)
+            for node, requests in by_node(one).items()
+            for asked in [total(requests)]
         )
 
     def fits_in_the_end(self, one: Relocation) -> bool:
@@ -364,7 +362,25 @@ def _extensions() -> Extensions:
         return NO_EXTENSIONS
 
 
-def is_whole(left: Resources) -> bool:
-    """Whether nothing has been given away that was not there."""
-    amounts = [left.gpus, left.cpu or 0, left.memory or 0, left.pods]
-    return min(*amounts, *(amount for _, amount in left.extra)) >= 0
+def by_node(one: Relocation) -> Mapping[str, Sequence[Resources]]:
+    """Node -> what its seats there ask for."""
+    found: dict[str, list[Resources]] = defaultdict(list)
+    for seat in one.seats:
+        found[seat.node].append(seat.request)
+    return found
+
+
+def owes(left: Resources, asked: Resources) -> bool:
+    """Whether less than nothing is `left` of what is `asked` for.
+
+    What a node owes of all else is no obstacle: pods of others may take more CPU than it has, and
+    who asks for none may stand beside them.
+    """
+    extra = {name for name, amount in asked.extra if amount}
+    return (
+        (asked.gpus > 0 > left.gpus)
+        or ((asked.cpu or 0) > 0 > (left.cpu or 0))
+        or ((asked.memory or 0) > 0 > (left.memory or 0))
+        or (asked.pods > 0 > left.pods)
+        or any(name in extra and amount < 0 for name, amount in left.extra)
+    )

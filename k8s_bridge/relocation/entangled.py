@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView, is_whole
+from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView, by_node, owes
 from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
 from fourleaf.model.gang import GangKey
-from fourleaf.model.resources import Resources, given_back, minus
+from fourleaf.model.resources import Resources, given_back, minus, total
 
 
 def entangled(drafts: Sequence[Relocation], view: ClusterView) -> frozenset[GangKey]:
@@ -40,8 +40,8 @@ def entangled(drafts: Sequence[Relocation], view: ClusterView) -> frozenset[Gang
         rest = []
         for one in waiting:
             after = leave(left, one.leavers)
-            nodes = {seat.node for seat in one.seats}
-            if all(is_whole(after[node]) for node in nodes if node in after):
+            asked = [(node, total(requests)) for node, requests in by_node(one).items()]
+            if not any(owes(after[node], all_of_it) for node, all_of_it in asked if node in after):
                 left = after
             else:
                 rest.append(one)

@@ -43,8 +43,8 @@ class RelocationStep:
     why: str = ""
 
 
-_NOT_YET = frozenset({ReasonKind.NOT_TOLD, ReasonKind.WAITS_FOR_GANG})
-"""What keeps members from all places, kept ones too, and may be over soon."""
+_BY_NUMBER = ReasonKind.MEMBERS_MISSING
+"""What keeps members from all places but kept ones: as many are to come as there are seats."""
 
 REST = RelocationStep()
 """Nothing is to be done until something changes."""
@@ -186,7 +186,8 @@ def _may_go(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> tu
 def _seated(one: Relocation, gang: Gang, view: ClusterView) -> RelocationStep:
     """The placement, once all members that the seats are for have come and the seats are free."""
     waiting = [pod for role in gang.roles for pod in role.pods]
-    if gang.hold is not None and gang.hold.kind in _NOT_YET:
+    # Before what they ask for is compared: the claims of a pod are made after it.
+    if gang.hold is not None and gang.hold.kind is not _BY_NUMBER:
         return REST
     if len(waiting) > len(one.seats):
         return RelocationStep(over=True, why="more members are missing than it has places for")

@@ -171,4 +171,21 @@ LAST_LOOKS = (
         "            continue\n",
         "tests/k8s_bridge/relocation/test_late_members.py::test_a_job_that_is_deleted_has_none[False]",
     ),
+    Mutant(
+        "holds of who has come for a kept place",
+        "a pod starts on the place that is kept for it without the volume that is not there",
+        "k8s_bridge/relocation/next_action.py",
+        "gang.hold.kind is not _BY_NUMBER",
+        "gang.hold.kind is ReasonKind.NOT_TOLD",
+        f"{RELOCATION}/test_held_members.py"
+        "::test_a_member_on_hold_takes_no_place_that_is_kept[a volume]",
+    ),
+    Mutant(
+        "what a node owes of other things",
+        "a gang is never repaired where the free node owes CPU, for which it does not ask",
+        "k8s_bridge/relocation/cluster_view.py",
+        "((asked.cpu or 0) > 0 > (left.cpu or 0))",
+        "((left.cpu or 0) < 0)",
+        f"{RELOCATION}/test_overcommitted_nodes.py::test_a_repair_takes_such_a_node",
+    ),
 )
