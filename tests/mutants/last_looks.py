@@ -188,4 +188,12 @@ LAST_LOOKS = (
         "((left.cpu or 0) < 0)",
         f"{RELOCATION}/test_overcommitted_nodes.py::test_a_repair_takes_such_a_node",
     ),
+    Mutant(
+        "rules on exit codes before that of disruptions",
+        "a drain ends a Job whose policy fails it for all exit codes but one",
+        "model/readers/pods/job_failures.py",
+        "        if _may_be_of_evicted(rule):\n",
+        "        if False:\n",
+        "tests/model/readers/pods/test_job_failures.py::test_what_a_job_lets_go",
+    ),
 )

@@ -29,6 +29,10 @@ ADVICE = (
 
 _DISRUPTION = "DisruptionTarget"
 """The condition of a pod that is evicted."""
+_EXIT_CODES = frozenset({137, 143})
+"""How a container ends that is told to, where it does nothing of its own: killed, or by SIGTERM."""
+_FAILS = ("FailJob", "FailIndex")
+"""Actions of a rule that end the Job, or an index of it."""
 _ENDS = frozenset({"Complete", "Failed", "SuccessCriteriaMet", "FailureTarget"})
 """Conditions of a Job that has ended, or is about to: nothing that is evicted ends it any more."""
 
@@ -50,7 +54,7 @@ class JobBound:
 def may_end(job: Body, pods: int) -> bool:
     """Whether a Job of so many pods could end of evictions, before any pod is looked at."""
     spec, status = part_of(job, "spec"), part_of(job, "status")
-    action = next(_actions(spec), "Count")
+    action = _action(spec)
     if action != "Count":
         return action != "Ignore"
     uncounted = len(_texts(part_of(status, "uncountedTerminatedPods").get("failed")))
@@ -66,10 +70,10 @@ def job_bounds(job: Body, pods: Mapping[PodName, Body], failed: int) -> Iterator
     if _has_ended(job):
         return
     spec = part_of(job, "spec")
-    action = next(_actions(spec), "Count")
+    action = _action(spec)
     if action == "Ignore":
         return
-    if action in ("FailJob", "FailIndex"):
+    if action in _FAILS:
         yield JobBound("spec.podFailurePolicy", action, frozenset(pods), 0, failed)
         return
     each = spec.get("backoffLimitPerIndex")
@@ -131,11 +135,42 @@ def _has_ended(job: Body) -> bool:
     return any(one.get("type") in _ENDS and one.get("status") == "True" for one in conditions)
 
 
-def _actions(spec: Body) -> Iterator[Any]:
-    """What the rules of the Job's podFailurePolicy say of a pod that is evicted."""
+def _action(spec: Body) -> Any:
+    """What the Job's podFailurePolicy says of a pod that is evicted, the worst that it may say.
+
+    The first rule that matches decides. One on exit codes may match or not, for a container may end
+    as it likes once it is told to.
+    """
+    worst = "Ignore"
     for rule in entries_of(part_of(spec, "podFailurePolicy"), "rules"):
-        if any(one.get("type") == _DISRUPTION for one in entries_of(rule, "onPodConditions")):
-            yield rule.get("action", "Count")
+        action = rule.get("action", "Count")
+        if _is_of_evicted(rule):
+            return action if action in _FAILS or worst == "Ignore" else worst
+        if _may_be_of_evicted(rule):
+            if action in _FAILS:
+                return action
+            worst = worst if action == "Ignore" else "Count"
+    return "Count"
+
+
+def _is_of_evicted(rule: Body) -> bool:
+    """Whether a rule is about every pod that is evicted, by its condition."""
+    return any(
+        one.get("type") == _DISRUPTION and one.get("status", "True") == "True"
+        for one in entries_of(rule, "onPodConditions")
+    )
+
+
+def _may_be_of_evicted(rule: Body) -> bool:
+    """Whether a rule is about an exit code with which a pod that is evicted may end."""
+    codes = part_of(rule, "onExitCodes")
+    values = codes.get("values")
+    listed = _EXIT_CODES.intersection(
+        one for one in (values if isinstance(values, list) else ()) if isinstance(one, int)
+    )
+    if codes.get("operator") == "NotIn":
+        return listed != _EXIT_CODES
+    return bool(listed)
 
 
 def _before(pod: Body) -> int:

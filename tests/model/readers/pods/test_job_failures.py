@@ -20,6 +20,17 @@ DISRUPTED = {"onPodConditions": [{"type": "DisruptionTarget"}]}
 EXIT_CODES = {"onExitCodes": {"operator": "In", "values": [42]}, "action": "FailJob"}
 
 
+def of_codes(action: str, operator: str, *values: int) -> Body:
+    """A rule on exit codes: a container that is told to go ends with 137 or 143."""
+    return {"onExitCodes": {"operator": operator, "values": list(values)}, "action": action}
+
+
+def rules(*before: Body, **said: str) -> Body:
+    """A policy that ignores disruptions after these rules."""
+    ignored = {"onPodConditions": [{"type": "DisruptionTarget", **said}], "action": "Ignore"}
+    return {"podFailurePolicy": {"rules": [*before, ignored]}}
+
+
 def pod(uid: str, phase: str = "Running", **metadata: Any) -> Body:
     """A pod with that UID."""
     return {"metadata": {"uid": uid, **metadata}, "status": {"phase": phase}}
@@ -55,6 +66,12 @@ def left(spec: Body, failed: int = 0, **status: Any) -> list[tuple[str, int, int
             0,
             [("podFailurePolicy FailJob", 3, 0)],
         ),
+        (rules(of_codes("FailJob", "NotIn", 42)), 9, [("podFailurePolicy FailJob", 3, 0)]),
+        (rules(of_codes("FailIndex", "In", 1, 143)), 9, [("podFailurePolicy FailIndex", 3, 0)]),
+        (rules(of_codes("FailJob", "NotIn", 137, 143)), 9, []),
+        (rules(of_codes("Count", "In", 137)) | {"backoffLimit": 2}, 0, [("backoffLimit 2", 3, 2)]),
+        (rules(of_codes("Ignore", "In", 137)), 9, []),
+        (rules(status="False") | {"backoffLimit": 2}, 0, [("backoffLimit 2", 3, 2)]),
     ],
 )
 def test_what_a_job_lets_go(spec: Body, failed: int, limits: list[tuple[str, int, int]]) -> None:
