@@ -124,7 +124,7 @@ class Executor:
                 if found.why == VICTIMS_STAY and one.version:
                     self._remember(one, view)
                 begun += self._begun_to_end(one, found.why)
-            elif self._may_evict(one) and (due := self._due(one, found.evict)):
+            elif self._may_evict(one) and (due := self._due(one, self._first(found.evict))):
                 begun += self._begun_to_tell(one, due, view, sent)
             elif found.placed is not None:
                 self.cache.changed.set()
@@ -245,6 +245,14 @@ class Executor:
         return bool(ledger.sealed) and (
             one.gang in ledger.sealed_gangs or not nodes.isdisjoint(ledger.sealed.nodes)
         )
+
+    def _first(self, leavers: Sequence[Leaver]) -> Sequence[Leaver]:
+        """Those that the API kept once in spite of a dry run; the others only once these are gone.
+
+        Where it keeps them again, no other has gone for nothing.
+        """
+        kept = [one for one in leavers if not one.lost and self.trials.was_refused(one.pod)]
+        return kept or leavers
 
     def _due(self, relocation: Relocation, leavers: Sequence[Leaver]) -> list[Leaver]:
         """Who is to be told now; who is told again is so with others: all seats are read before."""
@@ -371,7 +379,7 @@ class Executor:
         wait = asked.backoff.next(max(EVICTION_RETRY_SECONDS, error.retry_after or 0.0))
         asked.due = self.clock.monotonic() + wait
         if isinstance(error, Refused) and asked.refusals.for_good(error) and not leaver.lost:
-            self.trials.remember(leaver.pod, why)
+            self.trials.remember(leaver.pod, why, spite=True)
             await self.end(one, f"{leaver.pod} may not be evicted: {why}")
 
     def _forget(self, view: ClusterView) -> None:

@@ -34,14 +34,16 @@ from fourleaf.k8s_bridge.relocation.tenants.move_costs import scaled
 from fourleaf.k8s_bridge.relocation.tenants.overstays import Overstays
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
+from fourleaf.k8s_bridge.scheduling.freed_room import changes
 from fourleaf.k8s_bridge.scheduling.gang_kind import in_itself
+from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.reasons.text import counted
 from fourleaf.model.relocation import PreemptionPlan
 from fourleaf.model.running_gang import EvictionLimit, PodName, StandingGang
-from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.snapshot import RunningPod, Snapshot
 
 UNTOLD_CHECK_SECONDS = 5.0
 """Seconds from one look to the next whether victims that the API keeps are needed still."""
@@ -60,13 +62,17 @@ SEAT_HOLD_SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class _Forbidden:
-    """Nothing could be done for a gang `until`, on the monotonic clock, for limits of evictions.
+    """Nothing could be done for `gang` `until`, on the monotonic clock, for limits of evictions.
 
-    As long as the same gangs are below it under the same `limits`, nothing else can be.
+    As long as the same gangs are below it under the same `limits`, and neither nodes nor the pods
+    that have `ended` are others, nothing else can be.
     """
 
+    gang: Gang
     lower: frozenset[GangKey]
     limits: tuple[EvictionLimit, ...]
+    fabric: Fabric
+    ended: int
     until: float
 
 
@@ -93,6 +99,10 @@ class PreemptionPlanner:
     _refused: Counter[GangKey] = field(default_factory=Counter)
     _asking: dict[GangKey, tuple[str, ...]] = field(default_factory=dict)
     _forbidden: dict[GangKey, _Forbidden] = field(default_factory=dict)
+    _running: Sequence[RunningPod] = ()
+    """What ran at the last look."""
+    _ends: Counter[bool] = field(default_factory=Counter)
+    """How many pods were seen to end: all of them, and (True) those with GPUs."""
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     def __post_init__(self) -> None:
@@ -113,6 +123,7 @@ class PreemptionPlanner:
         if not config.enabled:
             return None
         self._forget(view)
+        self._count_ends(view.reading.snapshot.running)
         self._waited.look(view.gangs.values(), view.now)
         self.brief_stays.look(view, config.window_seconds)
         gang = self._next(view, last, config.after_seconds, busy)
@@ -150,7 +161,7 @@ class PreemptionPlanner:
         limits = (*limits, *own)
         if not lower:
             self.caused.waits(gang.key, None, (), view)
-        if not lower or self._is_forbidden(gang, lower, limits):
+        if not lower or self._is_forbidden(gang, lower, limits, view):
             self._in_vain.note(gang.key)
             return None
         charge = charged(view.reading.snapshot, view)
@@ -276,7 +287,11 @@ class PreemptionPlanner:
         return is_bound or now is None or in_itself(now) != in_itself(gang)
 
     def _is_forbidden(
-        self, gang: Gang, lower: Sequence[StandingGang], limits: tuple[EvictionLimit, ...]
+        self,
+        gang: Gang,
+        lower: Sequence[StandingGang],
+        limits: tuple[EvictionLimit, ...],
+        view: ClusterView,
     ) -> bool:
         """Whether it is known that no plan can serve `gang` under these limits."""
         known = self._forbidden.get(gang.key)
@@ -285,7 +300,22 @@ class PreemptionPlanner:
             and known.until > self.clock.monotonic()
             and known.limits == limits
             and known.lower == frozenset(one.gang.key for one in lower)
+            and known.gang == in_itself(gang)
+            and known.fabric is view.reading.snapshot.fabric
+            and known.ended == self._ended_for(gang)
         )
+
+    def _ended_for(self, gang: Gang) -> int:
+        """How many pods have ended so far that may have held what the gang asks for."""
+        return self._ends[any(role.request.gpus for role in gang.roles)]
+
+    def _count_ends(self, running: Sequence[RunningPod]) -> None:
+        """Count the pods that have ended, and those of them that held GPUs."""
+        # Who is forbidden from now on compares with what runs now.
+        ended = changes(self._running, running)[0] if self._forbidden else ()
+        self._ends[False] += len(ended)
+        self._ends[True] += sum(pod.request.gpus > 0 for pod in ended)
+        self._running = running
 
     def _forbid(
         self,
@@ -302,7 +332,8 @@ class PreemptionPlanner:
         known = self._forbidden.get(gang.key)
         until = self.clock.monotonic() + FORBIDDEN_RETRY_SECONDS
         below = frozenset(one.gang.key for one in lower)
-        self._forbidden[gang.key] = _Forbidden(below, limits, until)
+        fabric, ended = view.reading.snapshot.fabric, self._ended_for(gang)
+        self._forbidden[gang.key] = _Forbidden(in_itself(gang), below, limits, fabric, ended, until)
         if known is not None and known.limits == limits:
             return
         self._log.info("preemption_forbidden", gang=str(gang.key), limits=reason.detail)

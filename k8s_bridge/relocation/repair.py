@@ -99,6 +99,8 @@ class RepairPlanner:
     _next: float = 0.0
     _planned_on: Snapshot | None = None
     """What the last plan knew of."""
+    _fruitless: Snapshot | None = None
+    """What was asked last, where nothing could be done: the same question has the same answer."""
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     def __post_init__(self) -> None:
@@ -173,9 +175,7 @@ class RepairPlanner:
         self.caused.forget(view)
         if not hit or not config.enabled:
             return None
-        for_room = {gang for gang, reason in self.lost.items() if reason.kind in _FOR_ROOM}
-        if for_room <= {one.gang.key for one in hit}:
-            self._planned_on = view.reading.snapshot
+        self._note_room(hit, view.reading.snapshot)
         at_fault = frozenset(one.gang.key for one in hit if not self._loses(one, leaving))
         hit = self._in_turn(hit, at_fault, view)
         now = {one.gang.key for one in hit}
@@ -191,12 +191,17 @@ class RepairPlanner:
         own = self.caused.limits(first, others, (), view) if first in at_fault else ()
         charge = charged(view.reading.snapshot, view)
         snapshot = replace(charge, standing=scaled(planned), eviction_limits=(*limits, *own))
+        if self._is_fruitless(snapshot):
+            due = self.clock.monotonic() + REPAIR_RETRY_SECONDS
+            self._tried |= {one.gang.key: due for one in hit}
+            return None
         plan = _with_limits(await self.planner.repair(snapshot), own)
         whys = {one.gang: one.reason for one in plan.lost}
         for one in hit:
             if one.gang.key in at_fault:
                 self.caused.waits(one.gang.key, whys.get(one.gang.key), own, view)
         drafts = list(repairs(plan, planned, view, config.places_seconds))
+        self._fruitless = snapshot if plan.proven and not drafts else None
         lacking = self._room.lacking(drafts, planned)
         for one in planned:
             if one.hit and one.gang.key in lacking:
@@ -228,6 +233,24 @@ class RepairPlanner:
         await self._begin(passed, at_fault, movers, planned)
         self._next = self.clock.monotonic() if refused else self._next
         return plan
+
+    def _note_room(self, hit: Sequence[StandingGang], now: Snapshot) -> None:
+        """Room counts as come from `now` on, where all that wait for some are planned for."""
+        for_room = {gang for gang, reason in self.lost.items() if reason.kind in _FOR_ROOM}
+        if for_room <= {one.gang.key for one in hit}:
+            self._planned_on = now
+
+    def _is_fruitless(self, asked: Snapshot) -> bool:
+        """Whether nothing can be done, as nothing has changed since that was the answer."""
+        last = self._fruitless
+        return (
+            last is not None
+            and last.fabric is asked.fabric
+            and last.config is asked.config
+            and last.eviction_limits == asked.eviction_limits
+            and not any(changes(last.running, asked.running))
+            and last.standing == asked.standing
+        )
 
     def _taken(self, drafts: Sequence[Relocation], view: ClusterView) -> frozenset[GangKey]:
         """The gangs of `drafts` that others have taken places of since, or that are being bound."""

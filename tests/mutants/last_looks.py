@@ -196,4 +196,46 @@ LAST_LOOKS = (
         "        if False:\n",
         "tests/model/readers/pods/test_job_failures.py::test_what_a_job_lets_go",
     ),
+    Mutant(
+        "room that comes beside what budgets forbid",
+        "a gang waits for ten minutes behind a budget although another gang has ended",
+        "k8s_bridge/relocation/preemption.py",
+        "            and known.ended == self._ended_for(gang)\n",
+        "",
+        f"{RELOCATION}/test_eviction_limits.py::test_room_that_comes_beside_what_a_budget_keeps",
+    ),
+    Mutant(
+        "who was kept goes first",
+        "a webhook that refuses one victim has the other ones evicted again and again for nothing",
+        "k8s_bridge/relocation/executor.py",
+        "        return kept or leavers\n",
+        "        return leavers\n",
+        f"{RELOCATION}/test_refused_in_spite.py::test_who_was_kept_once_goes_first_the_next_time",
+    ),
+    Mutant(
+        "refusals in spite of a dry run",
+        "a dry run that passes has a refusal forgotten, and all victims are told to go at once",
+        "k8s_bridge/relocation/evictions/trials.py",
+        "        if not trial.refusal and not self.was_refused(pod):\n",
+        "        if not trial.refusal:\n",
+        f"{RELOCATION}/test_refused_in_spite.py::test_who_was_kept_once_goes_first_the_next_time",
+    ),
+    Mutant(
+        "repairs in vain",
+        "a gang that fits nowhere is planned for every five seconds while nothing changes",
+        "k8s_bridge/relocation/repair.py",
+        "        if self._is_fruitless(snapshot):\n",
+        "        if False:\n",
+        f"{RELOCATION}/test_repairs_in_vain.py"
+        "::test_what_cannot_be_repaired_is_planned_again_once_room_has_come",
+    ),
+    Mutant(
+        "repairs that room has come for",
+        "a gang that could not be repaired is never planned for again where a pod ends",
+        "k8s_bridge/relocation/repair.py",
+        "            and not any(changes(last.running, asked.running))\n",
+        "",
+        f"{RELOCATION}/test_repairs_in_vain.py"
+        "::test_what_cannot_be_repaired_is_planned_again_once_room_has_come",
+    ),
 )

@@ -49,11 +49,15 @@ class RefusedEviction:
 
 @dataclass(frozen=True, slots=True)
 class _Remembered:
-    """`why`, which counts `until` on the monotonic clock; it was to count for `seconds`."""
+    """`why`, which counts `until` on the monotonic clock; it was to count for `seconds`.
+
+    In `spite` of a dry run that had passed: another one that passes says nothing then.
+    """
 
     why: str
     until: float
     seconds: float
+    spite: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -151,8 +155,16 @@ class EvictionTrials:
             self._trials.pop(leaver.pod.uid, None)
         return found
 
-    def remember(self, pod: Target, why: str) -> None:
-        """Remember that the API did not let a pod go; longer where it was so not long ago."""
+    def was_refused(self, pod: Target) -> bool:
+        """Whether the API has not let a pod go in spite of a dry run that passed."""
+        known = self._refused.get(pod.uid)
+        return known is not None and known.spite
+
+    def remember(self, pod: Target, why: str, spite: bool = False) -> None:
+        """Remember that the API did not let a pod go; longer where it was so not long ago.
+
+        In `spite` of its dry run, where it was to go.
+        """
         before, now = self._refused.get(pod.uid), self.clock.monotonic()
         again = before is not None and now < before.until + REFUSED_LIMIT_SECONDS
         seconds = (
@@ -160,7 +172,8 @@ class EvictionTrials:
             if before is not None and again
             else REFUSED_FIRST_SECONDS
         )
-        self._refused[pod.uid] = _Remembered(why, now + seconds, seconds)
+        spite = spite or self.was_refused(pod)
+        self._refused[pod.uid] = _Remembered(why, now + seconds, seconds, spite)
 
     def remember_owner(self, namespace: str, controller: str) -> None:
         """Remember that a pod of a controller, by its UID, was told to go and has not ended.
@@ -174,7 +187,7 @@ class EvictionTrials:
         trial = self._trials[pod.uid]
         async with self.turns.turn(pod.namespace):
             await self._ask(pod, trial)
-        if not trial.refusal:
+        if not trial.refusal and not self.was_refused(pod):
             self._refused.pop(pod.uid, None)
         trial.ended = self.clock.monotonic()
         trial.done.set()

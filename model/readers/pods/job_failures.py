@@ -135,7 +135,7 @@ def _has_ended(job: Body) -> bool:
     return any(one.get("type") in _ENDS and one.get("status") == "True" for one in conditions)
 
 
-def _action(spec: Body) -> Any:
+def _action(spec: Body) -> str:
     """What the Job's podFailurePolicy says of a pod that is evicted, the worst that it may say.
 
     The first rule that matches decides. One on exit codes may match or not, for a container may end
@@ -143,7 +143,7 @@ def _action(spec: Body) -> Any:
     """
     worst = "Ignore"
     for rule in entries_of(part_of(spec, "podFailurePolicy"), "rules"):
-        action = rule.get("action", "Count")
+        action = str(rule.get("action", "Count"))
         if _is_of_evicted(rule):
             return action if action in _FAILS or worst == "Ignore" else worst
         if _may_be_of_evicted(rule):

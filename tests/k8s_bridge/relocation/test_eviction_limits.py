@@ -214,3 +214,22 @@ async def test_a_gang_that_may_not_be_moved_is_told_what_would_let_it(bench: Ben
     assert "EvictionsForbidden" in said
     assert "disruption budget ml/a lets 0 go" in said
     assert "To unblock: raise what forbids it: a disruption budget or maxEvictions" in said
+
+
+async def test_room_that_comes_beside_what_a_budget_keeps(bench: Bench) -> None:
+    """Top needs two leaves side by side: `go` makes way for it once the gang beside it has ended.
+
+    Until then a budget alone keeps top waiting, as it may not have the leaf of `keep`: one plan.
+    """
+    for name, priority in (("keep", "low"), ("a", "high"), ("go", "low"), ("b", "high")):
+        await bench.submit(name, 4, priority=priority)
+    await budget(bench, 0, "keep")
+    await bench.submit("top", 8, priority="high")
+    await bench.clock.advance(60)
+    assert len(bench.solved.preemptions) == 1
+    (leaf,) = set(await bench.leaves("go"))
+    beside = [name for name in "ab" if abs((await bench.leaves(name))[0] - leaf) == 1]
+    await bench.end(beside[0])
+    await bench.clock.advance(30)
+    assert len(await bench.places("top")) == 8
+    assert len(await bench.places("keep")) == 4
