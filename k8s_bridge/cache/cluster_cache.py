@@ -69,6 +69,7 @@ class ClusterCache:
         self.nodes: dict[str, NodeSeen] = {}
         self._withheld: frozenset[str] = frozenset()
         self._failures: Mapping[str, int] = {}
+        self._doubted: frozenset[str] = frozenset()
         self._sealed: tuple[frozenset[str], frozenset[GangKey]] = (frozenset(), frozenset())
         self.hung_nodes: frozenset[str] = frozenset()
         """Sealed nodes that are so until a page is written, which may be any moment."""
@@ -227,9 +228,24 @@ class ClusterCache:
         seen = self.nodes.get(node)
         return seen is not None and seen.ready == "True" and node not in self._withheld
 
-    def judge(self, withheld: frozenset[str], failures: Mapping[str, int]) -> None:
-        """Keep plans off the nodes `withheld`; `failures` are rates by node, in thousandths."""
-        self._withheld, self._failures = withheld, failures
+    def is_doubted(self, node: str) -> bool:
+        """Whether a node is not usable for now, while nothing says that its pods are lost."""
+        seen = self.nodes.get(node)
+        return node in self._doubted or (
+            seen is not None and seen.ready == "Unknown" and node not in self._withheld
+        )
+
+    def judge(
+        self,
+        withheld: frozenset[str],
+        failures: Mapping[str, int],
+        doubted: frozenset[str] = frozenset(),
+    ) -> None:
+        """Keep plans off the nodes `withheld`; `failures` are rates by node, in thousandths.
+
+        Those `doubted` are so only as most nodes are silent.
+        """
+        self._withheld, self._failures, self._doubted = withheld, failures, doubted
         if self._reader.judge(withheld, failures, self._sealed[0]):
             self.nodes_changed.set()
             self._note(True)
@@ -248,7 +264,7 @@ class ClusterCache:
         self.hung_nodes = hung
         if (nodes, gangs) != self._sealed:
             self._sealed = nodes, gangs
-            self.judge(self._withheld, self._failures)
+            self.judge(self._withheld, self._failures, self._doubted)
             self._note(True)
 
     def once_written(self, snapshot: Snapshot) -> Snapshot:
@@ -360,6 +376,10 @@ class ClusterCache:
             self._fabric = reading.snapshot.fabric
             self.nodes_changed.set()
         return reading
+
+    def is_behind_in(self, namespace: str) -> bool:
+        """Whether pods of a namespace are there that a reading does not have yet."""
+        return self._reader.is_behind_in(namespace)
 
     def arrivals(self) -> int:
         """How often gangs have become fit to be planned; that of a reading is as of then."""

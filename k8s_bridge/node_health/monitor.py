@@ -250,7 +250,9 @@ class NodeMonitor:
             for name, one in self.judgements.items()
             if name in nodes and (name in silent or not one.usable)
         )
-        self.cache.judge(withheld, {name: rate for name, rate in rates.items() if rate})
+        doubted = frozenset(name for name in silent & withheld if self.judgements[name].usable)
+        rates = {name: rate for name, rate in rates.items() if rate}
+        self.cache.judge(withheld, rates, doubted)
 
 
 def _signs_of(

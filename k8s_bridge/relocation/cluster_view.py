@@ -139,6 +139,10 @@ class ClusterView:
         known = [number for number in found if number is not None]
         return max(known) if known and len(known) == len(found) else None
 
+    def is_unwanted(self, one: Relocation) -> bool:
+        """Whether the makers of its members make none any more, and none has come unread."""
+        return self.lacking(one) == 0 and not self.cache.is_behind_in(one.gang.namespace)
+
     def to_come(self, gang: Gang) -> int | None:
         """How many pods the makers of those that wait are to make still; None where unknown."""
         waiting = (pod for role in gang.roles for pod in role.pods)
@@ -218,6 +222,12 @@ class ClusterView:
         if node.cordoned or node.held_back or not self.cache.usable(name):
             return True
         return not node.schedulable and not self.is_hung(name)
+
+    def is_doubted(self, name: str) -> bool:
+        """Whether nothing is to be done about a node before it is clear whether it lives."""
+        node = self.reading.snapshot.fabric.nodes.get(name)
+        is_closed = node is None or node.cordoned or node.held_back
+        return not is_closed and self.cache.is_doubted(name)
 
     def is_hung(self, name: str) -> bool:
         """Whether a node takes no new pods until a page is written, which may be any moment."""

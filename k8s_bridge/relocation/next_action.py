@@ -57,10 +57,12 @@ def progress(one: Relocation, view: ClusterView) -> RelocationStep:
     if one.seats and gang is None and not there and view.is_seated(one):
         return RelocationStep(over=True)
     # First of all: a Job that is suspended ends the members that stay as well.
-    if not there and not _has_come(one, view) and view.lacking(one) == 0:
+    if not there and not _has_come(one, view) and view.is_unwanted(one):
         return RelocationStep(over=True, why=UNWANTED)
     if why := _obstacle(one, there, view):
         return RelocationStep(over=True, why=why)
+    if any(view.is_doubted(seat.node) for seat in one.seats):
+        return REST
     if there:
         return RelocationStep(evict=_may_go(one, there, view))
     if not one.seats:
@@ -113,6 +115,9 @@ def _closed_seat(one: Relocation, view: ClusterView) -> str:
     # Others will do, as long as no pod has gone for these.
     others_will_do = bool(one.leavers) and view.is_untold(one)
     for seat in one.seats:
+        if not others_will_do and view.is_doubted(seat.node):
+            # Pods have gone for it: most nodes are silent at once where the API itself was.
+            continue
         if not view.cache.usable(seat.node):
             return f"node {seat.node} can no longer be used"
         if not view.is_taken(seat) and view.is_closed(seat.node):

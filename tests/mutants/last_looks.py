@@ -238,4 +238,30 @@ LAST_LOOKS = (
         f"{RELOCATION}/test_repairs_in_vain.py"
         "::test_what_cannot_be_repaired_is_planned_again_once_room_has_come",
     ),
+    Mutant(
+        "places while most nodes are silent",
+        "pods go in vain for a gang whose places are given up as the API was away for a while",
+        "k8s_bridge/relocation/next_action.py",
+        "        if not others_will_do and view.is_doubted(seat.node):\n",
+        "        if False:\n",
+        f"{RELOCATION}/test_closed_seats.py"
+        "::test_a_general_silence_ends_no_relocation_for_which_pods_have_gone",
+    ),
+    Mutant(
+        "members that have come unread",
+        "a drained pod loses the place it was evicted for, as its namespace is read later",
+        "k8s_bridge/relocation/cluster_view.py",
+        " and not self.cache.is_behind_in(one.gang.namespace)",
+        "",
+        f"{RELOCATION}/test_read_later.py::test_a_member_that_has_come_unread_keeps_its_place",
+    ),
+    Mutant(
+        "silence about an eviction",
+        "a gang preempts minutes after an API server that was busy has time again",
+        "k8s_bridge/relocation/evictions/trials.py",
+        "            if refused.why == _SILENT:\n",
+        "            if False:\n",
+        f"{RELOCATION}/test_throttled_trials.py"
+        "::test_a_gang_preempts_soon_after_the_api_server_has_time_again",
+    ),
 )

@@ -34,6 +34,8 @@ REFUSED_FIRST_SECONDS = 60.0
 """Seconds for which no plan lets a pod go whose eviction was refused; they double each time."""
 REFUSED_LIMIT_SECONDS = 600.0
 """Seconds to which they grow."""
+SILENT_SECONDS = 20.0
+"""The same where the API has not answered: that says more of the API than of the pod."""
 
 _SILENT = "the API does not answer whether it may go"
 
@@ -146,7 +148,10 @@ class EvictionTrials:
         ]
         for refused in found:
             self._trials.pop(refused.leaver.pod.uid, None)
-            self.remember(refused.leaver.pod, refused.why)
+            if refused.why == _SILENT:
+                self._remember_silence(refused.leaver.pod)
+            else:
+                self.remember(refused.leaver.pod, refused.why)
             self.observer.forbidden(refused.of, refused.leaver, refused.why)
         silent = sum(not trial.done.is_set() for _, _, trial in trials)
         if silent and not found:
@@ -174,6 +179,15 @@ class EvictionTrials:
         )
         spite = spite or self.was_refused(pod)
         self._refused[pod.uid] = _Remembered(why, now + seconds, seconds, spite)
+
+    def _remember_silence(self, pod: Target) -> None:
+        """Leave the pod where it is for a moment; what was refused of it stays as it was."""
+        until = self.clock.monotonic() + SILENT_SECONDS
+        known = self._refused.get(pod.uid)
+        if known is None or known.until < until:
+            seconds = REFUSED_FIRST_SECONDS / 2 if known is None else known.seconds
+            spite = known is not None and known.spite
+            self._refused[pod.uid] = _Remembered(_SILENT, until, seconds, spite)
 
     def remember_owner(self, namespace: str, controller: str) -> None:
         """Remember that a pod of a controller, by its UID, was told to go and has not ended.

@@ -137,6 +137,10 @@ class PodCache:
         """Whether something that has changed is not read yet."""
         return bool(self._put_off or self.dirty)
 
+    def is_behind_in(self, namespace: str) -> bool:
+        """The same of one namespace: pods of it that wait may be in no gang yet."""
+        return namespace in self._put_off or any(one[0] == namespace for one in self.dirty)
+
     def due(self) -> set[Identity]:
         """Take the gangs that are to be read now; the others stay `dirty`.
 

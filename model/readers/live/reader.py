@@ -234,6 +234,10 @@ class LiveReader:
         """Whether something that has changed is left to a later reading."""
         return self._table.is_behind or self._ground.is_behind
 
+    def is_behind_in(self, namespace: str) -> bool:
+        """Whether something that has changed in a namespace is left to a later reading."""
+        return self._table.is_behind_in(namespace)
+
     def arrivals(self, now: float) -> int:
         """How often gangs have become fit to be planned, up to `now`; see `LiveReading`."""
         with without_collection():

@@ -79,3 +79,23 @@ async def test_victims_that_may_not_go_yet_are_no_storm_of_reads(bench: Bench) -
     assert await bench.open_relocations() == ["top"]
     assert api.refused > 128
     assert api.reads <= 16 * 30
+
+
+async def test_a_general_silence_ends_no_relocation_for_which_pods_have_gone(bench: Bench) -> None:
+    """Four are told to go for top; all nodes are silent for 40 s; then they end, and it starts."""
+    await bench.classes(low=1, high=10)
+    for number in range(4):
+        await bench.submit(f"low-{number}", 1, priority="low")
+    await bench.submit("middle", 12, priority="high")
+    nodes = [f"n-0-{leaf}-{number}" for leaf in range(4) for number in range(4)]
+    bench.kubelets.silent |= set(nodes)
+    await bench.submit("top", 4, priority="high")
+    while len(await bench.events("Evicted")) < 4:
+        await bench.clock.advance(0.5)
+    bench.lose(*nodes)
+    await bench.clock.advance(40)
+    assert await bench.open_relocations() == ["top"]
+    bench.restore(*nodes)
+    await bench.clock.advance(30)
+    assert len(await bench.places("top")) == 4
+    assert len(await bench.events("Evicted")) == 4
