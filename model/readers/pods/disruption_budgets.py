@@ -92,25 +92,30 @@ def budget_limits(
     spaces: dict[str, _Budgets] = defaultdict(_Budgets)
     for budget in budgets:
         spaces[budget.namespace].add(budget)
-    allowed: dict[str, int] = {}
+    allowed: dict[str, tuple[int, str]] = {}
     named: dict[str, set[PodName]] = defaultdict(set)
     for pod, body in pods:
         if pod[0] not in spaces or not _is_asked_about(body):
             continue
-        over = spaces[pod[0]].picking(_labels(body))
+        over, advice = spaces[pod[0]].picking(_labels(body)), ""
         if over is None:
             who, most = f"namespace {pod[0]}, which has too many disruption budgets", 0
+            advice = f"leave at most {MOST_BUDGETS_ASKED} disruption budgets in it"
         elif len(over) > 1:
-            # The API server evicts no pod that two budgets pick.
             who, most = f"disruption budget {over[0]} beside {over[1]}", 0
+            advice = (
+                f"have but one of {over[0]} and {over[1]} pick the pod: the API server evicts none "
+                "that two budgets pick, whatever they let go"
+            )
         elif over and not (over[0].frees_unready and not _is_ready(body)):
             who, most = f"disruption budget {over[0]}", over[0].allowed
         else:
             continue
-        allowed[who] = most
+        allowed[who] = most, advice
         named[who].add(pod)
     return tuple(
-        EvictionLimit(who, frozenset(named[who]), most) for who, most in sorted(allowed.items())
+        EvictionLimit(who, frozenset(named[who]), most, advice)
+        for who, (most, advice) in sorted(allowed.items())
     )
 
 

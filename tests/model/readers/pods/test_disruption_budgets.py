@@ -58,6 +58,8 @@ def test_two_budgets_for_one_pod() -> None:
         "disruption budget ml/wide": ({("ml", "q")}, 5),
         "disruption budget ml/wide beside ml/x": ({("ml", "p")}, 0),
     }
+    (advice,) = {one.advice for one in limits(budget(), wide, p=pod())}
+    assert advice.startswith("have but one of ml/wide and ml/x pick the pod")
 
 
 def test_pods_that_no_budget_holds() -> None:
