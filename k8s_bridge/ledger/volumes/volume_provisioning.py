@@ -37,9 +37,7 @@ from fourleaf.k8s_bridge.ledger.volumes.awaited_volumes import (
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import together
-from fourleaf.model.readers.pods.volumes import class_of
-
-SELECTED_NODE = "volume.kubernetes.io/selected-node"
+from fourleaf.model.readers.pods.volumes import SELECTED_BY_US, SELECTED_NODE, class_of
 
 PROVISION_LIMIT_SECONDS = 600.0
 """Seconds, at most, for which a volume is awaited: kube-scheduler's bindTimeoutSeconds."""
@@ -296,7 +294,8 @@ class VolumeProvisioner:
     async def _select(self, claim: Target, body: Body, node: str | None) -> None:
         """Write the node that a volume is to be made for, to the claim as it was read."""
         target = replace(claim, version=str(body["metadata"]["resourceVersion"]))
-        patch: Body = {"metadata": {"annotations": {SELECTED_NODE: node}}}
+        said = dict.fromkeys((SELECTED_NODE, SELECTED_BY_US), node)
+        patch: Body = {"metadata": {"annotations": said}}
         await self.cluster.patch(VOLUME_CLAIMS, target, patch)
 
 

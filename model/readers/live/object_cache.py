@@ -8,6 +8,7 @@ from fourleaf.model.readers.gangs.minimum_size import POD_GROUPS
 from fourleaf.model.readers.objects.inventory import namespace_in
 from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.pods.volumes import class_of, selected_by_others
 
 SOURCE = "live"
 """Where problems say that the objects come from."""
@@ -49,7 +50,8 @@ def what_counts(kind: str, body: Body) -> tuple[Any, ...]:
         case "PersistentVolumeClaim":
             ends = metadata.get("deletionTimestamp") is not None
             phase = _some(body.get("status"), "phase")
-            return (spec, *phase, ends, *_some(metadata, "uid", "ownerReferences"))
+            told = class_of(body), selected_by_others(body)
+            return (spec, *phase, ends, *told, *_some(metadata, "uid", "ownerReferences"))
         case "PersistentVolume":
             return (spec, metadata.get("labels"))
         case "StorageClass":

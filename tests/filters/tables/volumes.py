@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from fourleaf.model.readers.pods.volumes import SELECTED_NODE
 from tests.filters.kube_filters import Body
 from tests.filters.tables.table import ALL, HOST, Row, Standing, asks
 
+ZONE, OLD_ZONE = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
+OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
 BOUND = {"pv.kubernetes.io/bind-completed": "yes"}
 
 
-def claim(name: str = "c", volume: str = "v", kind: str = "now", **metadata: Any) -> Body:
-    """A claim, bound where a volume is named."""
+def claim(
+    name: str = "c", volume: str = "v", kind: str = "now", phase: str = "", **metadata: Any
+) -> Body:
+    """A claim, bound where a volume is named and no other phase is."""
     about = {"name": name, "namespace": "ml", "uid": f"claim-{name}", **metadata}
     spec: Body = {
         "accessModes": [about.pop("mode", "ReadWriteOnce")],
@@ -19,16 +24,16 @@ def claim(name: str = "c", volume: str = "v", kind: str = "now", **metadata: Any
         "resources": {"requests": {"storage": "1Gi"}},
     }
     if volume:
-        about["annotations"] = BOUND
+        about |= {"annotations": BOUND} if phase != "Pending" else {}
         spec["volumeName"] = volume
-    status = {"phase": "Bound" if volume else "Pending"}
+    status = {"phase": phase or ("Bound" if volume else "Pending")}
     head = {"apiVersion": "v1", "kind": "PersistentVolumeClaim"}
     return head | {"metadata": about, "spec": spec, "status": status}
 
 
-def volume(term: Body | None = None, zone: str = "") -> Body:
+def volume(term: Body | None = None, zone: str = "", label: str = ZONE) -> Body:
     """The volume of the claim, on nodes that a term asks for, or with the label of a zone."""
-    labels = {"topology.kubernetes.io/zone": zone} if zone else {}
+    labels = {label: zone} if zone else {}
     spec: Body = {
         "capacity": {"storage": "1Gi"},
         "claimRef": {"namespace": "ml", "name": "c", "uid": "claim-c"},
@@ -57,7 +62,7 @@ NOW = storage("now", "Immediate")
 LATER = storage("later", "WaitForFirstConsumer")
 USES: Body = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "c"}}]}
 _ZONED = {
-    name: {"labels": {"topology.kubernetes.io/zone": zone}}
+    name: {"labels": {ZONE: zone}}
     for name, zone in {"n0": "z0", "n1": "z0", "n2": "z1", "n3": "z1"}.items()
 }
 
@@ -108,6 +113,34 @@ VOLUMES = (
         {**USES, "nodeSelector": {"zone": "z1"}},
         others=(NOW, claim(), volume(asks("zone", "In", "z0"))),
     ),
+    Row(
+        "a volume of a zone by the label of old",
+        "n2 n3",
+        USES,
+        nodes=_ZONED,
+        others=(NOW, claim(), volume(zone="z1", label=OLD_ZONE)),
+    ),
+    Row(
+        "the same, where a node says otherwise in that label",
+        "n2",
+        USES,
+        nodes=_ZONED | {"n3": {"labels": {ZONE: "z1", OLD_ZONE: "z0"}}},
+        others=(NOW, claim(), volume(zone="z1", label=OLD_ZONE)),
+    ),
+    Row(
+        "a claim that has lost its volume",
+        "",
+        USES,
+        others=(LATER, claim(kind="later", phase="Lost")),
+        gated="lost",
+    ),
+    Row(
+        "a claim that names a volume to which it is not bound yet",
+        "",
+        USES,
+        others=(LATER, claim(kind="later", phase="Pending"), volume()),
+        gated="not bound yet to PersistentVolume v",
+    ),
     Row("a claim that is not there", "", USES, gated="claim"),
     Row("a claim that is not bound yet", "", USES, others=(NOW, claim(volume="")), gated="claim"),
     Row(
@@ -131,6 +164,28 @@ VOLUMES = (
             storage("later", "WaitForFirstConsumer", zones=("z1",)),
             claim(volume="", kind="later"),
         ),
+    ),
+    Row(
+        "the same, for a node that is selected",
+        "n2",
+        USES,
+        others=(
+            LATER,
+            claim(volume="", kind="later", annotations={SELECTED_NODE: "n2"}),
+        ),
+    ),
+    Row(
+        "a volume that is made on first use by the class of an annotation",
+        ALL,
+        USES,
+        others=(NOW, LATER, claim(volume="", annotations={OLD_CLASS: "later"})),
+    ),
+    Row(
+        "a volume that is made at once by the class of an annotation",
+        "",
+        USES,
+        others=(NOW, LATER, claim(volume="", kind="later", annotations={OLD_CLASS: "now"})),
+        gated="not bound yet",
     ),
     Row(
         "a volume for one pod, in use",

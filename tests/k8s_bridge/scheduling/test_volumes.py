@@ -28,11 +28,11 @@ from fourleaf.k8s_bridge.ledger.volumes.volume_provisioning import (
     MOST_CLAIMS_REMEMBERED,
     PROVISION_LIMIT_SECONDS,
     RETRY_LIMIT_SECONDS,
-    SELECTED_NODE,
     NoVolumes,
     VolumePatience,
     VolumeProvisioner,
 )
+from fourleaf.model.readers.pods.volumes import SELECTED_NODE
 from tests.k8s_bridge.test_scheduler import TEAM, Bench
 from tests.twins.volume_provisioner import Provisioner
 

@@ -9,6 +9,7 @@ import pytest
 from fourleaf.model.gang import Gang, Hold
 from fourleaf.model.node import Node
 from fourleaf.model.readers import InputReading, read
+from fourleaf.model.readers.pods.volumes import SELECTED_BY_US, SELECTED_NODE
 from fourleaf.model.reasons.kinds import ReasonKind
 from tests.model.readers.made import Body, node, pod, source
 
@@ -127,6 +128,21 @@ def test_the_zone_of_a_volume_counts() -> None:
     assert allowed(*NODES, using("data"), claim(), volume(zone="z2__z3")) == ["c"]
 
 
+def test_an_old_zone_of_a_volume_counts_for_nodes_with_the_new_label() -> None:
+    """The volume is in z1 by the label of old: so are a and b, d by that label, and e by none.
+
+    Node f says z2 in the old one, and that counts there.
+    """
+    old = "failure-domain.beta.kubernetes.io/zone"
+    body = volume()
+    body["metadata"]["labels"] = {old: "z1"}
+    others = [place("d"), place("e"), place("f", "z1")]
+    others[0]["metadata"]["labels"][old] = "z1"
+    others[2]["metadata"]["labels"][old] = "z2"
+    may = allowed(*NODES, *others, using("data"), claim(), body)
+    assert sorted(may) == ["a", "b", "d", "e"]
+
+
 def test_a_volume_without_demands_leaves_all_nodes() -> None:
     """Such as one of NFS."""
     assert allowed(*NODES, using("data"), claim(), volume()) == ["a", "b", "c"]
@@ -137,7 +153,7 @@ def test_a_volume_without_demands_leaves_all_nodes() -> None:
     [
         ([], "PersistentVolumeClaim ml/data does not exist"),
         ([claim(volume="", phase="Pending")], "PersistentVolumeClaim ml/data is not bound yet"),
-        ([claim(phase="Lost"), volume()], "PersistentVolumeClaim ml/data is not bound yet"),
+        ([claim(phase="Lost")], "PersistentVolume pv of PersistentVolumeClaim ml/data is lost"),
         ([claim()], "PersistentVolume pv of PersistentVolumeClaim ml/data does not exist"),
     ],
     ids=["missing", "pending", "lost", "no volume"],
@@ -146,6 +162,46 @@ def test_what_is_not_there_yet_keeps_the_pod_waiting(others: list[Body], why: st
     """Placed now, it would hold its GPUs and never start."""
     hold = hold_of(*NODES, using("data"), *others)
     assert (hold.kind, hold.detail) == (ReasonKind.GATED, why)
+
+
+@pytest.mark.parametrize(
+    ("phase", "why"),
+    [
+        ("Lost", "PersistentVolume pv of PersistentVolumeClaim ml/data is lost"),
+        ("Pending", "PersistentVolumeClaim ml/data is not bound yet to PersistentVolume pv"),
+    ],
+)
+def test_no_volume_is_made_for_a_claim_that_names_one(phase: str, why: str) -> None:
+    """Not even where its class makes volumes on first use, and that one is on node b."""
+    first = storage_class("WaitForFirstConsumer")
+    hold = hold_of(*NODES, using("data"), claim(phase=phase), volume("pv", ("b",)), first)
+    assert (hold.kind, hold.detail) == (ReasonKind.GATED, why)
+
+
+def test_the_class_that_an_annotation_names_comes_first() -> None:
+    """Class fast makes volumes on first use; the other one is not there, or is `fast` itself."""
+    first = storage_class("WaitForFirstConsumer")
+    old = "volume.beta.kubernetes.io/storage-class"
+
+    def body(annotated: str, said: str | None) -> Body:
+        made = claim(volume="", phase="Pending", storageClassName=said)
+        made["metadata"]["annotations"] = {old: annotated}
+        return made
+
+    assert hold_of(*NODES, using("data"), body("other", "fast"), first).kind is ReasonKind.GATED
+    assert allowed(*NODES, using("data"), body("fast", None), first) == ["a", "b", "c"]
+    assert allowed(*NODES, using("data"), body("fast", "other"), first) == ["a", "b", "c"]
+
+
+def test_a_node_that_another_scheduler_has_selected_for_a_claim() -> None:
+    """The volume comes to b, unless a gang of ours has selected it, which may select another."""
+    first, body = storage_class("WaitForFirstConsumer"), claim(volume="", phase="Pending")
+    body["metadata"]["annotations"] = {SELECTED_NODE: "b"}
+    assert allowed(*NODES, using("data"), body, first) == ["b"]
+    first["allowedTopologies"] = [{"matchLabelExpressions": [{"key": ZONE, "values": ["z2"]}]}]
+    assert allowed(*NODES, using("data"), body, first) == []
+    body["metadata"]["annotations"][SELECTED_BY_US] = "b"
+    assert allowed(*NODES, using("data"), body, first) == ["c"]
 
 
 def test_a_claim_that_is_being_deleted() -> None:
