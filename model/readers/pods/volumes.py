@@ -21,6 +21,7 @@ from fourleaf.model.node_constraint import (
     Requirement,
 )
 from fourleaf.model.quantity import in_bytes
+from fourleaf.model.readers.objects.inline_disks import ATTACHED_DISKS
 from fourleaf.model.readers.objects.lookup import Objects
 from fourleaf.model.readers.objects.manifest import Manifest, entries_of, part_of
 from fourleaf.model.readers.objects.report import Report
@@ -98,6 +99,14 @@ def claims_of(name: str, spec: Body) -> Iterator[tuple[str, str]]:
             yield field, str(claim.get("claimName") or "")
         elif volume.get("ephemeral") is not None:
             yield f"spec.volumes[{number}].ephemeral", f"{name}-{volume.get('name')}"
+
+
+def disks_of(spec: Body) -> Iterator[tuple[str, Body]]:
+    """Source and volume of each disk that a pod of that `spec` itself has attached to its node."""
+    volumes = spec.get("volumes")
+    for volume in volumes if isinstance(volumes, list) else ():
+        if isinstance(volume, dict) and not ATTACHED_DISKS.keys().isdisjoint(volume):
+            yield from ((source, volume) for source in ATTACHED_DISKS if source in volume)
 
 
 def volume_of(claim: Body) -> str:

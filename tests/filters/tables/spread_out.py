@@ -130,4 +130,17 @@ SPREAD_OUT = (
         spreading({**spread("zone", matchLabelKeys=["app"]), "labelSelector": {}}),
         (Standing("n0"), Standing("n2", "b"), Standing("n3", "b")),
     ),
+    Row(
+        "by its own label, which was another one when it came",
+        ALL,
+        spreading(
+            {
+                **spread("zone", matchLabelKeys=["app"]),
+                "labelSelector": {
+                    "matchExpressions": [{"key": "app", "operator": "In", "values": ["b"]}]
+                },
+            }
+        ),
+        (Standing("n0", "b"), Standing("n0"), Standing("n1", "b")),
+    ),
 )

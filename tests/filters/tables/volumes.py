@@ -74,6 +74,22 @@ _DISKS: dict[str, Body] = {
 }
 
 
+_ATTACHED: tuple[tuple[str, str, Body], ...] = (
+    ("awsElasticBlockStore", "ebs.csi.aws.com", {"volumeID": "vol-1"}),
+    ("azureDisk", "disk.csi.azure.com", {"diskName": "d", "diskURI": "/d"}),
+    ("cinder", "cinder.csi.openstack.org", {"volumeID": "d"}),
+    ("gcePersistentDisk", "pd.csi.storage.gke.io", {"pdName": "d"}),
+    ("portworxVolume", "pxd.portworx.com", {"volumeID": "d"}),
+)
+
+
+def attaching(node: str, driver: str, count: int) -> Body:
+    """How many volumes of a driver a node attaches."""
+    drivers = [{"name": driver, "nodeID": node, "allocatable": {"count": count}}]
+    head = {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": node}}
+    return head | {"spec": {"drivers": drivers}}
+
+
 def _inline(source: str, **more: Any) -> Body:
     """A disk that the pod itself names."""
     return {"volumes": [{"name": "d", source: _DISKS[source] | more}]}
@@ -230,6 +246,22 @@ VOLUMES = (
             (Standing("n0", spec=_inline(source)),),
         )
         for source in _DISKS
+    ),
+    *(
+        Row(
+            f"a disk of the pod itself that is attached: {source}",
+            "n1 n2 n3",
+            {"volumes": [{"name": "d", source: said}]},
+            others=(attaching("n0", driver, 0), attaching("n1", driver, 1)),
+        )
+        for source, driver, said in _ATTACHED
+    ),
+    Row(
+        "disks of pods themselves that are attached",
+        "n1 n2 n3",
+        _inline("gcePersistentDisk", pdName="e"),
+        (Standing("n0", spec=_inline("gcePersistentDisk")),),
+        others=(attaching("n0", "pd.csi.storage.gke.io", 1),),
     ),
     Row(
         "a disk that no node shares, to read it",
