@@ -211,7 +211,10 @@ def _claim_wants(pod: Manifest, field: str, called: str, storage: Storage) -> Vo
 def _is_made_for(claim: Body, pod: Manifest) -> bool:
     """Whether the claim of an ephemeral volume is the pod's own, and not one of that name."""
     uid = part_of(pod.body, "metadata").get("uid")
-    return not uid or any(one.get("uid") == uid for one in entries_of(claim, "ownerReferences"))
+    return not uid or any(
+        one.get("uid") == uid and one.get("controller") is True
+        for one in entries_of(claim, "ownerReferences")
+    )
 
 
 def _unbound(title: str, claim: Manifest, storage: Storage) -> VolumeWants:

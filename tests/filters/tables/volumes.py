@@ -46,6 +46,14 @@ def volume(term: Body | None = None, zone: str = "", label: str = ZONE) -> Body:
     return head | {"metadata": about, "spec": spec, "status": {"phase": "Bound"}}
 
 
+def free(kind: str) -> Body:
+    """A volume of a class that no claim has yet."""
+    body = volume()
+    del body["spec"]["claimRef"]
+    body["spec"] |= {"storageClassName": kind, "accessModes": ["ReadWriteOnce"]}
+    return body | {"status": {"phase": "Available"}}
+
+
 def storage(
     name: str, mode: str, provisioner: str = "csi.example.com", zones: tuple[str, ...] = ()
 ) -> Body:
@@ -61,6 +69,7 @@ def storage(
 NOW = storage("now", "Immediate")
 LATER = storage("later", "WaitForFirstConsumer")
 USES: Body = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "c"}}]}
+_POD = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "Pod-p"}
 _ZONED = {
     name: {"labels": {ZONE: zone}}
     for name, zone in {"n0": "z0", "n1": "z0", "n2": "z1", "n3": "z1"}.items()
@@ -180,6 +189,24 @@ VOLUMES = (
             storage("later", "WaitForFirstConsumer", zones=("z1",)),
             claim(volume="", kind="later"),
         ),
+    ),
+    Row(
+        "a volume that is there already, beyond the zone in which more are made",
+        ALL,
+        USES,
+        others=(
+            storage("later", "WaitForFirstConsumer", zones=("z1",)),
+            claim(volume="", kind="later"),
+            free("later"),
+        ),
+        unused="n0 n1",
+    ),
+    Row(
+        "an ephemeral volume whose claim the pod does not control",
+        "",
+        {"volumes": [{"name": "e", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}]},
+        others=(NOW, claim("p-e", ownerReferences=[_POD]), volume()),
+        gated="not made for the pod",
     ),
     Row(
         "the same, for a node that is selected",

@@ -170,6 +170,7 @@ def test_what_is_not_there_yet_keeps_the_pod_waiting(others: list[Body], why: st
         ("Lost", "PersistentVolume pv of PersistentVolumeClaim ml/data is lost"),
         ("Pending", "PersistentVolumeClaim ml/data is not bound yet to PersistentVolume pv"),
     ],
+    ids=["lost", "pending"],
 )
 def test_no_volume_is_made_for_a_claim_that_names_one(phase: str, why: str) -> None:
     """Not even where its class makes volumes on first use, and that one is on node b."""
@@ -232,11 +233,17 @@ def test_volumes_that_people_make_are_refused_by_name() -> None:
 
 
 def test_an_ephemeral_volume_is_the_pods_own() -> None:
-    """Its claim is named after pod and volume; one of that name that another made is not it."""
+    """Its claim is named after pod and volume, and the pod controls it.
+
+    One of that name that another made is not it.
+    """
     body = pod("p", volumes=[{"name": "scratch", "ephemeral": {}}])
     body["metadata"]["uid"] = "p-uid"
     own = claim("p-scratch")
-    own["metadata"]["ownerReferences"] = [{"kind": "Pod", "name": "p", "uid": "p-uid"}]
+    owner = {"kind": "Pod", "name": "p", "uid": "p-uid"}
+    own["metadata"]["ownerReferences"] = [owner]
+    assert hold_of(*NODES, body, own, volume()).kind is ReasonKind.GATED
+    own["metadata"]["ownerReferences"] = [owner | {"controller": True}]
     assert allowed(*NODES, body, own, volume("pv", ("c",))) == ["c"]
     assert "was not made for the pod" in hold_of(*NODES, body, claim("p-scratch"), volume()).detail
 
