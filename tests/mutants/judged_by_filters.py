@@ -96,8 +96,8 @@ JUDGED_BY_FILTERS = (
         "resizes of pods as a whole, in memory",
         "what a pod as a whole holds is dropped before anything has read it",
         "k8s_bridge/cluster/slim.py",
-        "    ) and _is_settled(\n",
-        "    ) or _is_settled(\n",
+        '"allocatedResources" in status) and _is_settled(',
+        '"allocatedResources" in status) or _is_settled(',
         f"{SLIM}::test_a_resize_of_a_pod_as_a_whole_is_kept",
     ),
     Mutant(
