@@ -53,6 +53,23 @@ JUDGED_BY_FILTERS = (
         "tests/k8s_bridge/scheduling/test_volumes.py::test_a_claim_follows_its_own_member",
     ),
     Mutant(
+        "nodes that others select meanwhile",
+        "two schedulers write their nodes over each other's, and no volume is made for either",
+        "k8s_bridge/ledger/volumes/volume_provisioning.py",
+        "            if other := selected_by_others(body):\n",
+        '            if other := "":\n',
+        "tests/k8s_bridge/scheduling/test_volumes.py"
+        "::test_a_node_that_another_scheduler_has_selected",
+    ),
+    Mutant(
+        "nodes that others have selected, when a gang goes back",
+        "the volume of another scheduler's pod is given up for a gang that goes back",
+        "k8s_bridge/ledger/volumes/volume_provisioning.py",
+        "    return _selected(claim) == node and not selected_by_others(claim)\n",
+        "    return _selected(claim) == node\n",
+        "tests/k8s_bridge/scheduling/test_volumes.py::test_what_was_selected_for_another_stays",
+    ),
+    Mutant(
         "classes by annotation",
         "a gang is given nodes for a claim whose volume is made at once, and is not there",
         WANTS,
