@@ -94,6 +94,14 @@ JUDGED_BY_FILTERS = (
         f"{VOLUMES}::test_an_old_zone_of_a_volume_counts_for_nodes_with_the_new_label",
     ),
     Mutant(
+        "zones without a name",
+        "a pod waits for ever for a node in a zone that has no name",
+        WANTS,
+        "    return zones if all(zones) else ()\n",
+        "    return zones\n",
+        f"{VOLUMES}::test_a_zone_that_is_none_ties_to_no_node",
+    ),
+    Mutant(
         "claims that a pod controls",
         "a pod is bound beside a claim of another, and its kubelet refuses to mount it",
         WANTS,

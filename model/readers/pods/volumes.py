@@ -314,7 +314,11 @@ def _volume_terms(volume: Manifest) -> Terms:
     terms = node_selector_terms(volume, volume.mapping(affinity.get("required"), field), field)
     metadata = volume.mapping(volume.body.get("metadata"), "metadata")
     labels = volume.strings(metadata.get("labels"), "metadata.labels")
-    zones = [_zone_terms(key, labels[key]) for key in _ZONE_LABELS if key in labels]
+    zones = [
+        _zone_terms(key, values)
+        for key in _ZONE_LABELS
+        if (values := _zones_in(labels.get(key, "")))
+    ]
     if not zones:
         return terms
     # A node that says nothing of zones is in every one, as in clusters of one zone.
@@ -323,9 +327,14 @@ def _volume_terms(volume: Manifest) -> Terms:
     return both(NodeConstraint(affinity=terms), there).affinity
 
 
-def _zone_terms(key: str, value: str) -> Terms:
-    """Nodes in the zone, or the region, that a label of a volume says."""
-    values = tuple(value.split(_SEVERAL_ZONES))
+def _zones_in(label: str) -> tuple[str, ...]:
+    """The zones of a volume by its label, none where that is no list of them."""
+    zones = tuple(label.split(_SEVERAL_ZONES))
+    return zones if all(zones) else ()
+
+
+def _zone_terms(key: str, values: tuple[str, ...]) -> Terms:
+    """Nodes in the zones, or the regions, that a label of a volume says."""
     told = (Requirement(key, Operator.IN, values),)
     new = _ZONE_LABELS[key]
     if new == key:

@@ -153,6 +153,13 @@ VOLUMES = (
         others=(NOW, claim(), volume(zone="z1", label=OLD_ZONE)),
     ),
     Row(
+        "a volume of two zones by label of which one has no name",
+        ALL,
+        USES,
+        nodes=_ZONED,
+        others=(NOW, claim(), volume(zone="z1__")),
+    ),
+    Row(
         "a claim that has lost its volume",
         "",
         USES,

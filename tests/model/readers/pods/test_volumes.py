@@ -143,6 +143,14 @@ def test_an_old_zone_of_a_volume_counts_for_nodes_with_the_new_label() -> None:
     assert sorted(may) == ["a", "b", "d", "e"]
 
 
+@pytest.mark.parametrize("label", ["", "z1__"])
+def test_a_zone_that_is_none_ties_to_no_node(label: str) -> None:
+    """A label that is empty, or in a part of it, says nothing."""
+    body = volume()
+    body["metadata"]["labels"] = {ZONE: label}
+    assert allowed(*NODES, using("data"), claim(), body) == ["a", "b", "c"]
+
+
 def test_a_volume_without_demands_leaves_all_nodes() -> None:
     """Such as one of NFS."""
     assert allowed(*NODES, using("data"), claim(), volume()) == ["a", "b", "c"]
