@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 from fourleaf.model.node import Node, Taint
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,253}")
+_PLAIN = re.compile(r"0|-?[1-9][0-9]*")
+"""Numbers of taints and tolerations, which are compared only as they are usually written."""
 
 HOSTNAME = "kubernetes.io/hostname"
 NODE_NAME_FIELD = "metadata.name"
@@ -47,15 +52,22 @@ class Requirement:
             case Operator.DOES_NOT_EXIST:
                 return value is None
             case Operator.GT | Operator.LT:
-                return _compare(value, self.values, self.operator)
+                limit = number_in(self.values[0] if len(self.values) == 1 else None)
+                return _compare(number_in(value), limit, self.operator)
 
 
-def _compare(value: str | None, values: tuple[str, ...], operator: Operator) -> bool:
-    try:
-        left, right = int(value or ""), int(values[0])
-    except (ValueError, IndexError):
+def number_in(text: str | None) -> int | None:
+    """The number that a label says, None where it says none: as `strconv.ParseInt` of Go has it."""
+    if text is None or not _WHOLE.fullmatch(text):
+        return None
+    number = int(text)
+    return number if -(2**63) <= number < 2**63 else None
+
+
+def _compare(value: int | None, limit: int | None, operator: Operator) -> bool:
+    if value is None or limit is None:
         return False
-    return left > right if operator is Operator.GT else left < right
+    return value > limit if operator is Operator.GT else value < limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +88,10 @@ class Toleration:
         if self.operator == "Exists":
             return True
         if self.operator in ("Gt", "Lt"):
-            return bool(self.key) and _compare(taint.value, (self.value,), Operator(self.operator))
+            if not (self.key and _PLAIN.fullmatch(self.value) and _PLAIN.fullmatch(taint.value)):
+                return False
+            value, limit = number_in(taint.value), number_in(self.value)
+            return _compare(value, limit, Operator(self.operator))
         return bool(self.key) and self.value == taint.value
 
 

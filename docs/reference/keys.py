@@ -17,6 +17,7 @@ from fourleaf.model.readers.nodes.nodes import FAILURE_RATE
 from fourleaf.model.readers.objects import annotations as names
 from fourleaf.model.readers.objects.snapshot_mark import SNAPSHOT
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP
+from fourleaf.model.readers.pods.volumes import SELECTED_BY_US
 from fourleaf.model.running_gang import RepairPolicy
 from fourleaf.webhook.names import DEFAULT_SCHEDULER, ENFORCE
 from fourleaf.webhook.tls.bundles import GENERATION
@@ -82,6 +83,11 @@ OURS = (
     Key(FENCE, "pod", "The epoch that rolled its commit back."),
     Key(RECORD, "Lease", "What the Lease records."),
     Key(CONTENT, "Lease", "The record, as JSON."),
+    Key(
+        SELECTED_BY_US,
+        "PersistentVolumeClaim",
+        "The node that was selected for a gang of ours, which may select another.",
+    ),
     Key(SNAPSHOT, "List of `fourleaf snapshot`", "`true`: read it as the cluster that it was."),
     Key(GENERATION, "webhook configuration", "Which change of its certificates it has seen."),
     Key(GPU_SOURCE_LABEL, "node, in the model alone", "What names its GPUs, where nodes differ."),

@@ -66,7 +66,10 @@ class Volume(TypedDict, total=False):
     ephemeral: Any
     gcePersistentDisk: Any
     awsElasticBlockStore: Any
+    azureDisk: Any
+    cinder: Any
     iscsi: Any
+    portworxVolume: Any
     rbd: Any
 
 
@@ -122,6 +125,8 @@ class PodStatus(TypedDict, total=False):
 
     containerStatuses: list[ContainerStatus] | None
     initContainerStatuses: list[ContainerStatus] | None
+    allocatedResources: Any
+    resources: Any
 
     phase: Any
     reason: Any

@@ -40,7 +40,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Body, WatchEvent
 from fourleaf.k8s_bridge.cluster.shared_parts import SharedParts
 from fourleaf.model.devices.visibility import ENTRY, is_told
 from fourleaf.model.problems import brief
-from fourleaf.model.readers.objects.inline_disks import INLINE_DISKS
+from fourleaf.model.readers.objects.inline_disks import KEPT_OF_DISKS
 from fourleaf.model.readers.pods.constraint_text import is_too_long, without_constraints
 from fourleaf.model.readers.text.sources import without_collection
 
@@ -252,7 +252,7 @@ def _share_spec(spec: Any) -> None:
             spec[key] = _SHARED.of(value)
 
 
-_TYING = frozenset({"persistentVolumeClaim", "ephemeral", *INLINE_DISKS})
+_TYING = frozenset({"persistentVolumeClaim", "ephemeral", *KEPT_OF_DISKS})
 
 
 def _is_tied(volume: Any) -> bool:
@@ -267,7 +267,7 @@ def _with_little_of_a_disk(volume: Any) -> Any:
     if not isinstance(volume, dict):
         return volume
     kept = {
-        key: _some(value, (*INLINE_DISKS[key], "readOnly")) if key in INLINE_DISKS else value
+        key: _some(value, KEPT_OF_DISKS[key]) if key in KEPT_OF_DISKS else value
         for key, value in volume.items()
     }
     # The claim that is made of a template has all that the template says.
@@ -283,9 +283,14 @@ def _with_little_env(container: Any) -> Any:
 
 
 def _drop_settled(spec: Any, status: Any) -> None:
-    """Drop what the containers hold where it is what the spec says: no resize is on its way."""
+    """Drop what is held where it is what the spec says: no resize is on its way."""
     if not isinstance(status, dict):
         return
+    if ("resources" in status or "allocatedResources" in status) and _is_settled(
+        status, _requests_of(spec) if isinstance(spec, dict) else None
+    ):
+        status.pop("resources", None)
+        status.pop("allocatedResources", None)
     for key, statuses in (
         ("containers", "containerStatuses"),
         ("initContainers", "initContainerStatuses"),
@@ -305,7 +310,7 @@ def _requests_of(container: Any) -> Any:
 
 
 def _is_settled(held: Any, asked: Any) -> bool:
-    """Whether a container holds what it asks for, as far as its kubelet says."""
+    """Whether a container, or a pod, holds what it asks for, as far as its kubelet says."""
     said = held.get("allocatedResources"), _requests_of(held)
     return all(one is None or one == (asked or {}) for one in said)
 

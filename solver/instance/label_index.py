@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from contextlib import suppress
 from functools import cached_property
 from typing import TypeVar
 
@@ -18,6 +17,7 @@ from fourleaf.model.node_constraint import (
     NodeConstraint,
     Operator,
     Requirement,
+    number_in,
 )
 
 K = TypeVar("K", bound=Hashable)
@@ -58,10 +58,9 @@ class _Values:
         return found
 
     def compared(self, one: Requirement) -> int:
-        """The nodes whose integer is greater, or less, than the first value of the requirement."""
-        try:
-            bound = int(one.values[0])
-        except (ValueError, IndexError):
+        """The nodes whose integer is greater, or less, than the value of the requirement."""
+        bound = number_in(one.values[0]) if len(one.values) == 1 else None
+        if bound is None:
             return 0
         numbers, values = self._numbers
         if one.operator is Operator.GT:
@@ -71,11 +70,8 @@ class _Values:
     @cached_property
     def _numbers(self) -> tuple[list[int], list[str]]:
         """What is said that is an integer, in ascending order, and the text of each."""
-        found = []
-        for value in self._nodes:
-            with suppress(ValueError):
-                found.append((int(value), value))
-        found.sort()
+        read = ((number_in(value), value) for value in self._nodes)
+        found = sorted((number, value) for number, value in read if number is not None)
         return [number for number, _ in found], [value for _, value in found]
 
 

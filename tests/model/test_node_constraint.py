@@ -6,6 +6,8 @@ import pickle
 from dataclasses import replace
 from random import Random
 
+import pytest
+
 from fourleaf.model.node import Node, Taint
 from fourleaf.model.node_constraint import (
     FEW_TERMS,
@@ -83,6 +85,30 @@ def test_what_is_kept_says_what_each_node_says() -> None:
             tolerated += not refused
     assert 1_000 < selected < 11_000
     assert 1_000 < tolerated < 11_000
+
+
+@pytest.mark.parametrize(
+    ("label", "above"),
+    [
+        ("5", True),
+        ("4", False),
+        ("-5", False),
+        ("+5", True),
+        ("005", True),
+        ("1_0", False),
+        (" 5", False),
+        ("\u0665", False),
+        (str(2**63 - 1), True),
+        (str(2**63), False),
+        ("9" * 5000, False),
+        ("", False),
+    ],
+)
+def test_numbers_are_read_as_kube_scheduler_reads_them(label: str, above: bool) -> None:
+    """Of a label that is to be above 4: a sign and zeros may come first, and 64 bits are all."""
+    node = small.node("n", "leaf", labels={"a": label})
+    assert Requirement("a", Operator.GT, ("4",)).holds(node) is above
+    assert not Requirement("a", Operator.GT, ("4", "4")).holds(node)
 
 
 def test_few_answers_are_kept() -> None:

@@ -16,6 +16,7 @@ from tests.mutants.hanging import HANGING
 from tests.mutants.harm import HARM
 from tests.mutants.hostile import HOSTILE
 from tests.mutants.hung_pages import HUNG_PAGES
+from tests.mutants.judged_by_filters import JUDGED_BY_FILTERS
 from tests.mutants.kept_places import KEPT_PLACES
 from tests.mutants.last_looks import LAST_LOOKS
 from tests.mutants.mutant import Mutant
@@ -362,4 +363,5 @@ MUTANTS = (
     *FAIRNESS,
     *NAMED_OBJECTS,
     *LAST_LOOKS,
+    *JUDGED_BY_FILTERS,
 )

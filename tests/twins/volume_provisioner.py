@@ -9,7 +9,7 @@ from fourleaf.k8s_bridge.cluster.kinds import NODES, VOLUME_CLAIMS, VOLUMES
 from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.ledger.volumes.volume_provisioning import SELECTED_NODE
+from fourleaf.model.readers.pods.volumes import SELECTED_NODE
 
 
 def volume_of(claim: str) -> str:

@@ -37,9 +37,12 @@ from fourleaf.k8s_bridge.ledger.volumes.awaited_volumes import (
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import together
-from fourleaf.model.readers.pods.volumes import class_of
-
-SELECTED_NODE = "volume.kubernetes.io/selected-node"
+from fourleaf.model.readers.pods.volumes import (
+    SELECTED_BY_US,
+    SELECTED_NODE,
+    class_of,
+    selected_by_others,
+)
 
 PROVISION_LIMIT_SECONDS = 600.0
 """Seconds, at most, for which a volume is awaited: kube-scheduler's bindTimeoutSeconds."""
@@ -204,7 +207,7 @@ class VolumeProvisioner:
         for claim in self.volumes.unprovisioned(member.pod):
             try:
                 body = await self.cluster.get(VOLUME_CLAIMS, claim)
-                if not _has_volume(body) and _selected(body) == member.node:
+                if not _has_volume(body) and _is_selected_by_us(body, member.node):
                     await self._select(claim, body, None)
             except ClusterError as error:
                 # The next commit selects anew, unless a member that shares it stands there.
@@ -285,6 +288,9 @@ class VolumeProvisioner:
             # A node that was selected before may have it, where it took long to be made.
             return self._is_reached(body["spec"]["volumeName"], member)
         if _selected(body) != node:
+            if other := selected_by_others(body):
+                what = f"another scheduler has selected {other} for PersistentVolumeClaim {claim}"
+                raise Impossible(f"{what}, not {node}")
             if asked and not _selected(body):
                 what = f"no volume for PersistentVolumeClaim {claim} can be made for {node}"
                 raise Impossible(what)
@@ -296,7 +302,8 @@ class VolumeProvisioner:
     async def _select(self, claim: Target, body: Body, node: str | None) -> None:
         """Write the node that a volume is to be made for, to the claim as it was read."""
         target = replace(claim, version=str(body["metadata"]["resourceVersion"]))
-        patch: Body = {"metadata": {"annotations": {SELECTED_NODE: node}}}
+        said = dict.fromkeys((SELECTED_NODE, SELECTED_BY_US), node)
+        patch: Body = {"metadata": {"annotations": said}}
         await self.cluster.patch(VOLUME_CLAIMS, target, patch)
 
 
@@ -309,6 +316,10 @@ def _as_selected(volume: AwaitedVolume, claim: Body, nodes: Container[str]) -> A
 def _has_volume(claim: Body) -> bool:
     phase = (claim.get("status") or {}).get("phase")
     return bool((claim.get("spec") or {}).get("volumeName")) and phase == "Bound"
+
+
+def _is_selected_by_us(claim: Body, node: str) -> bool:
+    return _selected(claim) == node and not selected_by_others(claim)
 
 
 def _selected(claim: Body) -> str:

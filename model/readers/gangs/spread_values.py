@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from fourleaf.model.readers.gangs.kept_apart import Nodes
 from fourleaf.model.readers.pods.label_selector import LabelSelector
@@ -58,11 +59,15 @@ class SpreadValues:
         same = (spread.term.key, keys, minds, spread.by_affinity, spread.by_taints)
         if same not in self._places:
             self._running.count(len(self._nodes) // NODES_A_COMPARISON)
+            # What a kubelet declares keeps a pod off its node, and the node counts all the same.
+            chosen = wants.constraint
+            if chosen.features:
+                chosen = replace(chosen, features=frozenset())
             found = {
                 node.name: node.labels[spread.term.key]
                 for node in self._nodes.values()
                 if all(key in node.labels for key in keys)
-                and (not spread.by_affinity or wants.constraint.selects(node))
+                and (not spread.by_affinity or chosen.selects(node))
                 and (not spread.by_taints or wants.constraint.tolerates(node))
             }
             self._places[same] = found, tuple(dict.fromkeys(found.values()))

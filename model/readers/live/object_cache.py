@@ -8,13 +8,15 @@ from fourleaf.model.readers.gangs.minimum_size import POD_GROUPS
 from fourleaf.model.readers.objects.inventory import namespace_in
 from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.objects.resizes import is_infeasible
+from fourleaf.model.readers.pods.volumes import class_of, selected_by_others
 
 SOURCE = "live"
 """Where problems say that the objects come from."""
 Address = tuple[str, str]
 """Namespace ("" for cluster-scoped objects) and name."""
 _POD = ("uid", "labels", "annotations", "ownerReferences", "creationTimestamp")
-_POD_STATUS = ("nominatedNodeName", "containerStatuses", "initContainerStatuses")
+_HELD = ("containerStatuses", "initContainerStatuses", "resources", "allocatedResources")
 _CAPACITY = ("storageClassName", "nodeTopology", "capacity", "maximumVolumeSize")
 _OWNER = ("uid", "annotations", "ownerReferences")
 GROUP_KINDS = {group: dialect for dialect, group in POD_GROUPS.items()}
@@ -39,8 +41,10 @@ def what_counts(kind: str, body: Body) -> tuple[Any, ...]:
         case "Pod":
             ends = metadata.get("deletionTimestamp") is not None
             status = {} if body.get("status") is None else body["status"]
-            runs = _some(status, "phase", "startTime", "resourceClaimStatuses", *_POD_STATUS)
-            return (spec, *runs, ends, *_some(metadata, *_POD))
+            runs = _some(status, "phase", "startTime", "resourceClaimStatuses", "nominatedNodeName")
+            held = _some(status, *_HELD)
+            never = any(held) and isinstance(status, dict) and is_infeasible(status)
+            return (spec, *runs, *held, never, ends, *_some(metadata, *_POD))
         case "PodGroup":
             return (spec,)
         case "ResourceClaim":
@@ -49,7 +53,8 @@ def what_counts(kind: str, body: Body) -> tuple[Any, ...]:
         case "PersistentVolumeClaim":
             ends = metadata.get("deletionTimestamp") is not None
             phase = _some(body.get("status"), "phase")
-            return (spec, *phase, ends, *_some(metadata, "uid", "ownerReferences"))
+            told = class_of(body), selected_by_others(body)
+            return (spec, *phase, ends, *told, *_some(metadata, "uid", "ownerReferences"))
         case "PersistentVolume":
             return (spec, metadata.get("labels"))
         case "StorageClass":

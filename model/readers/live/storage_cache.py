@@ -19,13 +19,13 @@ from fourleaf.model.readers.objects.storage_kinds import (
 )
 from fourleaf.model.readers.pods.attached_volumes import AttachedVolumes
 from fourleaf.model.readers.pods.storage_capacity import StorageCapacities
-from fourleaf.model.readers.pods.volumes import class_of, is_claim_bound, volume_of
+from fourleaf.model.readers.pods.volumes import class_of, volume_of
 
 
 class StorageCache:
     """What is known of storage; marks in the pod cache the gangs that a change concerns.
 
-    A claim is known by its volume, and by its class for as long as it is not bound: drivers report
+    A claim is known by its volume, and by its class for as long as it names none: drivers report
     their room after every volume that they make, and that must not read all gangs again.
     """
 
@@ -34,7 +34,7 @@ class StorageCache:
         self._bodies = bodies
         self._pods = pods
         self._attached = attached
-        self._places_of: dict[Address, tuple[tuple[str, str], ...]] = {}
+        self._place_of: dict[Address, tuple[str, str]] = {}
         self._claims: dict[tuple[str, str], dict[Address, None]] = {}
         """Kind and name of what a claim depends on -> the claims."""
 
@@ -75,14 +75,13 @@ class StorageCache:
             self._pods.owner_changed((namespace, name), OwnerRef(*CLAIM, name))
 
     def _index(self, at: Address, claim: Body | None) -> None:
-        for before in self._places_of.pop(at, ()):
+        before = self._place_of.pop(at, None)
+        if before is not None:
             del self._claims[before][at]
             if not self._claims[before]:
                 del self._claims[before]
         if claim is not None:
-            now = ((VOLUME[1], volume_of(claim)),) if volume_of(claim) else ()
-            if not is_claim_bound(claim):
-                now = (*now, (STORAGE_CLASS[1], class_of(claim)))
-            self._places_of[at] = now
-            for place in now:
-                self._claims.setdefault(place, {})[at] = None
+            volume = volume_of(claim)
+            place = (VOLUME[1], volume) if volume else (STORAGE_CLASS[1], class_of(claim))
+            self._place_of[at] = place
+            self._claims.setdefault(place, {})[at] = None

@@ -157,6 +157,9 @@ def _host_ports(manifest: Manifest, spec: Body) -> Amounts:
         for i, container in enumerate(listed):
             if not isinstance(container, dict) or not container.get("ports"):
                 continue
+            if kind == "initContainers" and container.get("restartPolicy") != "Always":
+                # It is over before the pod's own containers start, and keeps no pod off.
+                continue
             for at, port in manifest.mappings(container["ports"], f"{field}[{i}].ports"):
                 key = "hostPort" if not on_host or port.get("hostPort") else "containerPort"
                 number = manifest.whole(port.get(key), f"{at}.{key}", 0, 0, 65535)

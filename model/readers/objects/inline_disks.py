@@ -1,4 +1,7 @@
-"""Disks that pods name in their own specs, of which a node takes one writer or any readers."""
+"""Disks that pods name in their own specs: a node takes one writer or any readers of some.
+
+Others are attached to it, of which it takes so many: both, where a source is of either kind.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,21 @@ INLINE_DISKS = {
 }
 """Sources of volumes that kube-scheduler's plugin VolumeRestrictions looks at, and what names the
 disk. The monitors of Ceph are left out: two clusters with images of one name count as one."""
+
+ATTACHED_DISKS = {
+    "awsElasticBlockStore": "volumeID",
+    "azureDisk": "diskURI",
+    "cinder": "volumeID",
+    "gcePersistentDisk": "pdName",
+    "portworxVolume": "volumeID",
+}
+"""Sources of volumes that a CSI driver attaches by now, and what names the disk."""
+
+KEPT_OF_DISKS = {
+    **{source: (*names, "readOnly") for source, names in INLINE_DISKS.items()},
+    **{source: (name, "readOnly") for source, name in ATTACHED_DISKS.items()},
+}
+"""All that is read of a volume of either kind."""
 
 _NEVER_SHARED = "awsElasticBlockStore"
 """Of which a node takes one pod, whether it writes or not."""

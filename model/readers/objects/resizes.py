@@ -1,4 +1,4 @@
-"""In-place resizes: what containers hold while it is more than their pod asks for."""
+"""In-place resizes: what pods and containers hold while it is more than their pod asks for."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from fourleaf.model.quantity import BadQuantity
 from fourleaf.model.readers.objects.amounts import reader_of
 from fourleaf.model.readers.objects.manifest import Body, entries_of, part_of
 
-_RESIZES = ("PodResizePending", "PodResizeInProgress")
-"""Conditions of a pod whose containers do not have yet what its spec asks for. A kubelet writes
-them a moment after it has heard of the resize."""
+_PENDING = "PodResizePending"
+"""Condition of a pod that does not have yet what its spec asks for, and why. A kubelet writes it a
+moment after it has heard of the resize."""
 
 
 def as_resized(spec: Body, status: Body) -> Body:
-    """`spec` of a running pod, with what its containers hold as long as that is more.
+    """`spec` of a running pod, with what it and its containers hold as long as that is more.
 
     Source: kube-scheduler counts the most of what is asked for, allocated and in force; of a
-    resize that its node can never make, the spec does not count.
+    resize that its node can never make, the spec does not count. A container, or a pod, of which
+    nothing is in force has what it asks for; so has an init container that is no sidecar.
     """
-    resizes = [one for one in entries_of(status, "conditions") if one.get("type") in _RESIZES]
-    infeasible = any(one.get("reason") == "Infeasible" for one in resizes)
+    infeasible = is_infeasible(status)
     found = dict(spec)
     for key, statuses in (
         ("containers", "containerStatuses"),
@@ -34,24 +34,51 @@ def as_resized(spec: Body, status: Body) -> Body:
                 for one in held
                 if isinstance(one, dict) and isinstance(name := one.get("name"), str)
             }
-            found[key] = [_held(one, by_name, infeasible) for one in containers]
+            found[key] = [
+                _held(one, by_name, infeasible) if key == "containers" or _is_sidecar(one) else one
+                for one in containers
+            ]
+    if spec.get("resources") and isinstance(status.get("resources"), dict):
+        found["resources"] = _of_pod(part_of(spec, "resources"), status, infeasible)
     return found
+
+
+def is_infeasible(status: Body) -> bool:
+    """Whether the node of a pod can never make the resize that is asked for."""
+    pending = [one for one in entries_of(status, "conditions") if one.get("type") == _PENDING]
+    return bool(pending) and pending[0].get("reason") == "Infeasible"
+
+
+def _is_sidecar(container: Any) -> bool:
+    return isinstance(container, dict) and container.get("restartPolicy") == "Always"
 
 
 def _held(container: Any, statuses: Mapping[str, Body], infeasible: bool) -> Any:
     name = container.get("name") if isinstance(container, dict) else None
-    if not isinstance(name, str) or name not in statuses:
+    status = statuses.get(name) if isinstance(name, str) else None
+    if status is None or not isinstance(status.get("resources"), dict):
         return container
-    status = statuses[name]
-    lists = [status.get("allocatedResources"), part_of(status, "resources").get("requests")]
     resources = part_of(container, "resources")
+    return {**container, "resources": _most(resources, status, infeasible)}
+
+
+def _of_pod(resources: Body, status: Body, infeasible: bool) -> Body:
+    """`resources` of a pod as a whole: what it asks for none of is the sum of its containers."""
+    most = _most(resources, status, infeasible)
+    asked = part_of(resources, "requests")
+    return {**most, "requests": {name: most["requests"].get(name, 0) for name in asked}}
+
+
+def _most(resources: Body, status: Body, infeasible: bool) -> Body:
+    """`resources` with the most of what is asked for, allocated and in force."""
+    lists = [status.get("allocatedResources"), part_of(status, "resources").get("requests")]
     if not infeasible:
         lists.append(resources.get("requests"))
     most: Body = {}
     for listed in lists:
         for name, amount in listed.items() if isinstance(listed, dict) else ():
             most[name] = _more(str(name), most.get(name), amount)
-    return {**container, "resources": {**resources, "requests": most}}
+    return {**resources, "requests": most}
 
 
 def _more(name: str, one: object, other: object) -> object:

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from fourleaf.model.readers.objects.inline_disks import ATTACHED_DISKS
 from fourleaf.model.readers.objects.lookup import Objects
 from fourleaf.model.readers.objects.manifest import Body, part_of
 from fourleaf.model.readers.objects.storage_kinds import CLAIM, STORAGE_CLASS, VOLUME
-from fourleaf.model.readers.pods.volumes import claims_of, class_of, volume_of
+from fourleaf.model.readers.pods.volumes import claims_of, class_of, disks_of, volume_of
 from fourleaf.model.resources import ATTACH_PREFIX, Resources, with_extra
 from fourleaf.model.snapshot import RunningPod
 
@@ -51,6 +52,10 @@ def volumes_to_attach(
         one = None if claim is None else _of_claim(claim.body, f"{namespace}/{called}", objects)
         if one is not None:
             found[one] = None
+    for source, disk in disks_of(spec):
+        handle = part_of(disk, source).get(ATTACHED_DISKS[source])
+        if isinstance(handle, str) and handle:
+            found[_MIGRATED[source], handle] = None
     return tuple(found)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from fourleaf.model.readers.objects.inline_disks import INLINE_DISKS
+from fourleaf.model.readers.objects.inline_disks import KEPT_OF_DISKS
 from fourleaf.model.readers.objects.manifest import Body
 
 MOST_DISKS = 32
@@ -33,7 +33,7 @@ def too_many_objects(spec: Body) -> str:
 
 def too_many_amounts(spec: Body) -> str:
     """Of what a pod that waits asks a node for too many amounts, "" where it does not."""
-    if _having(spec.get("volumes"), INLINE_DISKS) > MOST_DISKS:
+    if _having(spec.get("volumes"), KEPT_OF_DISKS) > MOST_DISKS:
         return f"spec.volumes, with more than {MOST_DISKS} disks that the pod itself names,"
     containers = [*_dicts(spec.get("containers")), *_dicts(spec.get("initContainers"))]
     key = "containerPort" if spec.get("hostNetwork") is True else "hostPort"

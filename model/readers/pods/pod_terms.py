@@ -82,19 +82,24 @@ def _namespaces(manifest: Manifest, term: Body, path: str) -> tuple[str, ...] | 
     return (EVERY_NAMESPACE,) if picked == LabelSelector() else None
 
 
-def _selector(manifest: Manifest, term: Body, path: str) -> LabelSelector:
-    """The pods of a term. The labels of the pod itself stand for the keys that are to match."""
+def _selector(manifest: Manifest, term: Body, path: str, is_merged: bool = True) -> LabelSelector:
+    """The pods of a term. The labels of the pod itself stand for the keys that are to match.
+
+    Unless it says so already, where it `is_merged`: what an API server has written into it once
+    counts for good, also for a pod that is labelled anew.
+    """
     selector = read_selector(manifest, term.get("labelSelector"), f"{path}.labelSelector")
     more = [("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")]
     if selector.picks_nothing or not any(term.get(field) for field, _ in more):
         return selector
     metadata = manifest.mapping(manifest.body.get("metadata"), "metadata")
     labels = manifest.strings(metadata.get("labels"), "metadata.labels")
+    said = {(key, operator) for key, operator, _ in selector.expressions}
     added = []
     for field, operator in more:
         for i, key in enumerate(manifest.listing(term.get(field), f"{path}.{field}")):
             named = manifest.text(key, f"{path}.{field}[{i}]")
-            if named in labels:
+            if named in labels and not (is_merged and (named, operator) in said):
                 added.append((named, operator, (labels[named],)))
     return replace(selector, expressions=(*selector.expressions, *added))
 
@@ -106,7 +111,9 @@ def _read_spread(manifest: Manifest, body: Body, path: str) -> SpreadConstraint:
         advice = "Name the label of nodes over which the pods are to be spread."
         manifest.error(f"{path}.topologyKey", None, "is missing", advice)
     named = f"{manifest.prefix}{path}"
-    term = PodTerm(_selector(manifest, body, path), named, key, (manifest.namespace,))
+    # kube-scheduler reads the labels of the pod each time, for a spread alone.
+    selector = _selector(manifest, body, path, is_merged=False)
+    term = PodTerm(selector, named, key, (manifest.namespace,))
     return SpreadConstraint(
         term,
         manifest.whole(body.get("maxSkew"), f"{path}.maxSkew", 1, 1),

@@ -33,7 +33,7 @@ from fourleaf.model.readers.pods.node_constraints import (
 )
 from fourleaf.model.readers.pods.node_terms import Terms
 from fourleaf.model.readers.pods.pod_index import index_of, whole_number
-from fourleaf.model.readers.pods.volumes import NO_VOLUMES, VolumeWants, claims_of
+from fourleaf.model.readers.pods.volumes import NO_VOLUMES, VolumeWants, claims_of, disks_of
 from fourleaf.model.readers.topology.node_features import HAS_IT, label_of
 from fourleaf.model.resources import Resources
 from fourleaf.model.topology import NaturalKey, natural_key
@@ -169,8 +169,15 @@ class Pod:
 
     @property
     def uses_volumes(self) -> bool:
-        """Whether the pod uses a PersistentVolumeClaim; most volumes are a token or a ConfigMap."""
-        return next(claims_of(self.name, self.spec), None) is not None
+        """Whether the pod uses a PersistentVolumeClaim, or names a disk that is attached.
+
+        Most volumes are a token or a ConfigMap.
+        """
+        if not self.spec.get("volumes"):
+            return False
+        return any(True for _ in claims_of(self.name, self.spec)) or any(
+            True for _ in disks_of(self.spec)
+        )
 
     @property
     def fault(self) -> Problem | None:

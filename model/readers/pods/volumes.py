@@ -9,12 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain, product
 from typing import Any
 
 from fourleaf.model.gang import Hold
 from fourleaf.model.node import Node
-from fourleaf.model.node_constraint import NodeConstraint, Operator, Requirement
+from fourleaf.model.node_constraint import (
+    NODE_NAME_FIELD,
+    NodeConstraint,
+    Operator,
+    Requirement,
+)
 from fourleaf.model.quantity import in_bytes
+from fourleaf.model.readers.objects.inline_disks import ATTACHED_DISKS
 from fourleaf.model.readers.objects.lookup import Objects
 from fourleaf.model.readers.objects.manifest import Manifest, entries_of, part_of
 from fourleaf.model.readers.objects.report import Report
@@ -24,7 +31,7 @@ from fourleaf.model.readers.objects.storage_kinds import (
     STORAGE_CLASS,
     VOLUME,
 )
-from fourleaf.model.readers.pods.node_constraints import both
+from fourleaf.model.readers.pods.node_constraints import both, narrowed
 from fourleaf.model.readers.pods.node_terms import Terms, node_selector_terms
 from fourleaf.model.readers.pods.storage_capacity import StorageCapacities
 from fourleaf.model.reasons.kinds import ReasonKind
@@ -42,12 +49,21 @@ GIB = 2**30
 TERMS_LIMIT = 100
 """Terms of a node affinity that the volumes of a pod may come to: they multiply."""
 
-_ZONE_LABELS = (
-    "topology.kubernetes.io/zone",
-    "topology.kubernetes.io/region",
-    "failure-domain.beta.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/region",
-)
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
+"""Annotation of a claim: the node that its volume is made for."""
+SELECTED_BY_US = "topology.scheduler/selected-node"
+"""The node that was selected for a gang of ours, which may go back and select another."""
+_OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
+"""Annotation that names the StorageClass of a claim, and comes before the field."""
+
+_ZONE, _REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
+_ZONE_LABELS = {
+    _ZONE: _ZONE,
+    _REGION: _REGION,
+    "failure-domain.beta.kubernetes.io/zone": _ZONE,
+    "failure-domain.beta.kubernetes.io/region": _REGION,
+}
+"""Labels of volumes and nodes, and what stands for them on nodes without the old ones."""
 _SEVERAL_ZONES = "__"
 """Stands between the zones of a volume that is in several."""
 
@@ -85,6 +101,14 @@ def claims_of(name: str, spec: Body) -> Iterator[tuple[str, str]]:
             yield f"spec.volumes[{number}].ephemeral", f"{name}-{volume.get('name')}"
 
 
+def disks_of(spec: Body) -> Iterator[tuple[str, Body]]:
+    """Source and volume of each disk that a pod of that `spec` itself has attached to its node."""
+    volumes = spec.get("volumes")
+    for volume in volumes if isinstance(volumes, list) else ():
+        if isinstance(volume, dict) and not ATTACHED_DISKS.keys().isdisjoint(volume):
+            yield from ((source, volume) for source in ATTACHED_DISKS if source in volume)
+
+
 def volume_of(claim: Body) -> str:
     """The name of the volume that a PersistentVolumeClaim is for, "" where it has none."""
     name = part_of(claim, "spec").get("volumeName")
@@ -93,13 +117,30 @@ def volume_of(claim: Body) -> str:
 
 def class_of(claim: Body) -> str:
     """The name of the StorageClass of a PersistentVolumeClaim, "" where it has none."""
-    name = part_of(claim, "spec").get("storageClassName")
+    name = _annotations_of(claim).get(_OLD_CLASS)
+    if name is None:
+        name = part_of(claim, "spec").get("storageClassName")
     return name if isinstance(name, str) else ""
+
+
+def selected_by_others(claim: Body) -> str:
+    """The node that another scheduler has selected for a claim, "" where none has."""
+    annotations = _annotations_of(claim)
+    node = annotations.get(SELECTED_NODE)
+    return node if isinstance(node, str) and node != annotations.get(SELECTED_BY_US) else ""
+
+
+def _annotations_of(claim: Body) -> Body:
+    return part_of(claim, "metadata", "annotations")
+
+
+def _phase_of(claim: Body) -> object:
+    return part_of(claim, "status").get("phase", "Bound")
 
 
 def is_claim_bound(claim: Body) -> bool:
     """Whether a PersistentVolumeClaim has its volume."""
-    return bool(volume_of(claim)) and part_of(claim, "status").get("phase", "Bound") == "Bound"
+    return bool(volume_of(claim)) and _phase_of(claim) == "Bound"
 
 
 def is_made_on_first_use(storage_class: Body | None) -> bool:
@@ -170,16 +211,26 @@ def _claim_wants(pod: Manifest, field: str, called: str, storage: Storage) -> Vo
 def _is_made_for(claim: Body, pod: Manifest) -> bool:
     """Whether the claim of an ephemeral volume is the pod's own, and not one of that name."""
     uid = part_of(pod.body, "metadata").get("uid")
-    return not uid or any(one.get("uid") == uid for one in entries_of(claim, "ownerReferences"))
+    return not uid or any(
+        one.get("uid") == uid and one.get("controller") is True
+        for one in entries_of(claim, "ownerReferences")
+    )
 
 
 def _unbound(title: str, claim: Manifest, storage: Storage) -> VolumeWants:
+    if _phase_of(claim.body) == "Lost":
+        what = f"PersistentVolume {volume_of(claim.body)} of {title} is lost"
+        return _waits(what, "Give the pod another claim, or make this one anew.")
+    if volume_of(claim.body):
+        what = f"{title} is not bound yet to PersistentVolume {volume_of(claim.body)}"
+        return _waits(what, "Its events say why: kubectl describe pvc.")
     class_name = class_of(claim.body)
     found = storage.objects.get(*STORAGE_CLASS, "", class_name) if class_name else None
     if found is None or found.body.get("volumeBindingMode") != "WaitForFirstConsumer":
         return _waits(f"{title} is not bound yet", "Its events say why: kubectl describe pvc.")
     if is_made_on_first_use(found.body):
-        allowed, size = _allowed_terms(found.on(Report())), _size_of(claim.on(Report()))
+        allowed = _allowed_terms(found.on(Report()), selected_by_others(claim.body))
+        size = _size_of(claim.on(Report()))
         if size is None or not _reports_capacity(found.body, storage.objects):
             return VolumeWants(allowed)
         room = storage.capacities.terms(class_name, size)
@@ -212,8 +263,8 @@ def _reports_capacity(storage_class: Body, objects: Objects) -> bool:
     return driver is not None and part_of(driver.body, "spec").get("storageCapacity") is True
 
 
-def _allowed_terms(storage: Manifest) -> Terms:
-    """The nodes that a StorageClass makes volumes for."""
+def _allowed_terms(storage: Manifest, node: str) -> Terms:
+    """The nodes that a StorageClass makes volumes for; `node` alone where one is selected."""
     terms = []
     listed = storage.mappings(storage.body.get("allowedTopologies"), "allowedTopologies")
     for path, topology in listed:
@@ -224,6 +275,9 @@ def _allowed_terms(storage: Manifest) -> Terms:
                 for _, one in labels
             )
         )
+    if node:
+        there = Requirement(NODE_NAME_FIELD, Operator.IN, (node,), True)
+        return narrowed(NodeConstraint(affinity=tuple(terms)), there).affinity
     return tuple(terms)
 
 
@@ -260,11 +314,30 @@ def _volume_terms(volume: Manifest) -> Terms:
     terms = node_selector_terms(volume, volume.mapping(affinity.get("required"), field), field)
     metadata = volume.mapping(volume.body.get("metadata"), "metadata")
     labels = volume.strings(metadata.get("labels"), "metadata.labels")
-    zones = tuple(
-        Requirement(key, Operator.IN, tuple(labels[key].split(_SEVERAL_ZONES)))
+    zones = [
+        _zone_terms(key, values)
         for key in _ZONE_LABELS
-        if key in labels
-    )
+        if (values := _zones_in(labels.get(key, "")))
+    ]
+    if not zones:
+        return terms
     # A node that says nothing of zones is in every one, as in clusters of one zone.
     nowhere = tuple(Requirement(key, Operator.DOES_NOT_EXIST) for key in _ZONE_LABELS)
-    return both(NodeConstraint(affinity=terms), (zones, nowhere)).affinity if zones else terms
+    there = (*(tuple(chain(*one)) for one in product(*zones)), nowhere)
+    return both(NodeConstraint(affinity=terms), there).affinity
+
+
+def _zones_in(label: str) -> tuple[str, ...]:
+    """The zones of a volume by its label, none where that is no list of them."""
+    zones = tuple(label.split(_SEVERAL_ZONES))
+    return zones if all(zones) else ()
+
+
+def _zone_terms(key: str, values: tuple[str, ...]) -> Terms:
+    """Nodes in the zones, or the regions, that a label of a volume says."""
+    told = (Requirement(key, Operator.IN, values),)
+    new = _ZONE_LABELS[key]
+    if new == key:
+        return (told,)
+    untold = Requirement(key, Operator.DOES_NOT_EXIST)
+    return told, (untold, Requirement(new, Operator.IN, values))

@@ -19,6 +19,8 @@ _NONE = {"labelSelector": {"matchExpressions": [{"key": "app", "operator": "Does
 _NOT_B = {"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["b"]}]}
 _NOT_A = {"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["a"]}]}
 """What the API server makes of `mismatchLabelKeys` in a pod of app `a`."""
+_A = {"matchExpressions": [{"key": "app", "operator": "In", "values": ["a"]}]}
+"""What it makes of `matchLabelKeys` in one."""
 _A_AND_NO_TIER = {
     "matchExpressions": [
         {"key": "app", "operator": "Exists"},
@@ -223,6 +225,24 @@ NEAR_OTHERS = (
         "n0 n1",
         near(term("b", matchLabelKeys=["app"])),
         (Standing("n0", "b"),),
+        app="b",
+    ),
+    Row(
+        "apart from a pod of another label since, whose keys were those of old",
+        "n1 n2 n3",
+        standing=(
+            Standing(
+                "n0",
+                "b",
+                spec=apart(term("a", HOST, matchLabelKeys=["app"]) | {"labelSelector": _A}),
+            ),
+        ),
+    ),
+    Row(
+        "the same, of a pod that waits",
+        "n1 n2 n3",
+        apart(term("a", HOST, matchLabelKeys=["app"]) | {"labelSelector": _A}),
+        (Standing("n0", "a"),),
         app="b",
     ),
     Row(

@@ -37,6 +37,32 @@ def resized(condition: str, reason: str, asked: str, held: str) -> Standing:
     return Standing("n0", cpu=asked, status=status)
 
 
+def resized_pod(asked: str, held: str, reason: str = "") -> Standing:
+    """A pod on the first node whose requests are being changed for it as a whole."""
+    pending = {"type": "PodResizePending", "status": "True", "reason": reason}
+    status = {
+        "conditions": [pending] if reason else [],
+        "resources": {"requests": {"cpu": held}},
+        "allocatedResources": {"cpu": held},
+    }
+    return Standing("n0", spec={"resources": {"requests": {"cpu": asked}}}, status=status)
+
+
+def unresized(asked: str) -> Standing:
+    """A pod on the first node whose container waits, and whose resize its node can never make."""
+    condition = {"type": "PodResizePending", "status": "True", "reason": "Infeasible"}
+    statuses = [{"name": "main", "state": {"waiting": {"reason": "PodInitializing"}}}]
+    return Standing(
+        "n0", cpu=asked, status={"conditions": [condition], "containerStatuses": statuses}
+    )
+
+
+def init_port(number: int, **more: str) -> Body:
+    """A container that starts before the others and wants a port of its host."""
+    ports = [{"containerPort": number, "hostPort": number, "protocol": "TCP"}]
+    return {"initContainers": [{"name": "init", "ports": ports, **more}]}
+
+
 def restarts(action: str) -> Body:
     """A pod whose sidecar has a rule by which it starts anew, and takes others with it or not."""
     rule = {"action": action, "exitCodes": {"operator": "In", "values": [42]}}
@@ -94,6 +120,16 @@ NODES = (
         "n0",
         on_nodes(asks("size", "Lt", "5")),
         nodes={"n0": {"labels": {"size": "4"}}, "n1": {"labels": {"size": "big"}}},
+    ),
+    Row(
+        "Gt, and labels that are numbers to Python alone",
+        "n3",
+        on_nodes(asks("size", "Gt", "4")),
+        nodes={
+            "n0": {"labels": {"size": "1_0"}},
+            "n1": {"labels": {"size": "9" * 20}},
+            "n3": {"labels": {"size": "007"}},
+        },
     ),
     Row(
         "one of two terms",
@@ -158,6 +194,15 @@ NODES = (
         tolerates(key="k", operator="Gt", value="7"),
         nodes={"n0": tainted(value="7")},
     ),
+    *(
+        Row(
+            f"a taint that is no number as it is usually written: {value}",
+            "n1 n2 n3",
+            tolerates(key="k", operator="Gt", value="5"),
+            nodes={"n0": tainted(value=value)},
+        )
+        for value in ("1_0", "007", "9" * 20)
+    ),
     Row("cores that others have", "n1 n2 n3", standing=(Standing("n0", cpu="2"),), requests=_BIG),
     Row("exactly what is left", ALL, standing=(Standing("n0", cpu="1"),), requests=_BIG),
     Row("more than any node has", "", requests={"cpu": "5"}),
@@ -177,6 +222,18 @@ NODES = (
     Row(
         "the same port of another protocol", ALL, port(80), (Standing("n0", spec=port(80, "UDP")),)
     ),
+    Row(
+        "a port of an init container that is over",
+        ALL,
+        init_port(80),
+        (Standing("n0", spec=init_port(80)),),
+    ),
+    Row(
+        "a port of a sidecar",
+        "n1 n2 n3",
+        init_port(80, restartPolicy="Always"),
+        (Standing("n0", spec=init_port(80, restartPolicy="Always")),),
+    ),
     Row("another port", ALL, port(81), (Standing("n0", spec=port(80)),)),
     Row(
         "an increase that waits counts as what is held",
@@ -195,5 +252,29 @@ NODES = (
         "n1 n2 n3",
         requests=_BIG,
         standing=(resized("PodResizeInProgress", "", "500m", "3"),),
+    ),
+    Row(
+        "what a pod as a whole holds counts while it asks for less",
+        "n1 n2 n3",
+        requests=_BIG,
+        standing=(resized_pod("500m", "3"),),
+    ),
+    Row(
+        "what a pod as a whole can never have does not count",
+        ALL,
+        requests=_BIG,
+        standing=(resized_pod("3", "500m", "Infeasible"),),
+    ),
+    Row(
+        "what a pod as a whole asks for counts while it holds less",
+        "n1 n2 n3",
+        requests=_BIG,
+        standing=(resized_pod("3", "500m", "Deferred"),),
+    ),
+    Row(
+        "an increase that can never be of a container that waits",
+        "n1 n2 n3",
+        requests=_BIG,
+        standing=(unresized("3"),),
     ),
 )

@@ -14,6 +14,10 @@ from tests.filters.tables.table import (
     spreading,
 )
 
+RESTARTS_ALL = {
+    "action": "RestartAllContainers",
+    "exitCodes": {"operator": "In", "values": [42]},
+}
 _TAINTED = {"spec": {"taints": [{"key": "k", "value": "x", "effect": "NoSchedule"}]}}
 
 SPREAD_OUT = (
@@ -129,5 +133,26 @@ SPREAD_OUT = (
         "n2 n3",
         spreading({**spread("zone", matchLabelKeys=["app"]), "labelSelector": {}}),
         (Standing("n0"), Standing("n2", "b"), Standing("n3", "b")),
+    ),
+    Row(
+        "over zones of which one has no kubelet with a feature that the pod needs",
+        "",
+        spreading(spread("zone"))
+        | {"containers": [{"name": "main", "restartPolicyRules": [RESTARTS_ALL]}]},
+        count(n0=1),
+        nodes={"n0": {"features": ["RestartAllContainersOnContainerExits"]}},
+    ),
+    Row(
+        "by its own label, which was another one when it came",
+        ALL,
+        spreading(
+            {
+                **spread("zone", matchLabelKeys=["app"]),
+                "labelSelector": {
+                    "matchExpressions": [{"key": "app", "operator": "In", "values": ["b"]}]
+                },
+            }
+        ),
+        (Standing("n0", "b"), Standing("n0"), Standing("n1", "b")),
     ),
 )

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from fourleaf.model.readers.pods.volumes import SELECTED_NODE
 from tests.filters.kube_filters import Body
 from tests.filters.tables.table import ALL, HOST, Row, Standing, asks
 
+ZONE, OLD_ZONE = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
+OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
 BOUND = {"pv.kubernetes.io/bind-completed": "yes"}
 
 
-def claim(name: str = "c", volume: str = "v", kind: str = "now", **metadata: Any) -> Body:
-    """A claim, bound where a volume is named."""
+def claim(
+    name: str = "c", volume: str = "v", kind: str = "now", phase: str = "", **metadata: Any
+) -> Body:
+    """A claim, bound where a volume is named and no other phase is."""
     about = {"name": name, "namespace": "ml", "uid": f"claim-{name}", **metadata}
     spec: Body = {
         "accessModes": [about.pop("mode", "ReadWriteOnce")],
@@ -19,16 +24,16 @@ def claim(name: str = "c", volume: str = "v", kind: str = "now", **metadata: Any
         "resources": {"requests": {"storage": "1Gi"}},
     }
     if volume:
-        about["annotations"] = BOUND
+        about |= {"annotations": BOUND} if phase != "Pending" else {}
         spec["volumeName"] = volume
-    status = {"phase": "Bound" if volume else "Pending"}
+    status = {"phase": phase or ("Bound" if volume else "Pending")}
     head = {"apiVersion": "v1", "kind": "PersistentVolumeClaim"}
     return head | {"metadata": about, "spec": spec, "status": status}
 
 
-def volume(term: Body | None = None, zone: str = "") -> Body:
+def volume(term: Body | None = None, zone: str = "", label: str = ZONE) -> Body:
     """The volume of the claim, on nodes that a term asks for, or with the label of a zone."""
-    labels = {"topology.kubernetes.io/zone": zone} if zone else {}
+    labels = {label: zone} if zone else {}
     spec: Body = {
         "capacity": {"storage": "1Gi"},
         "claimRef": {"namespace": "ml", "name": "c", "uid": "claim-c"},
@@ -39,6 +44,14 @@ def volume(term: Body | None = None, zone: str = "") -> Body:
     head = {"apiVersion": "v1", "kind": "PersistentVolume"}
     about = {"name": "v", "uid": "volume-v", "labels": labels}
     return head | {"metadata": about, "spec": spec, "status": {"phase": "Bound"}}
+
+
+def free(kind: str) -> Body:
+    """A volume of a class that no claim has yet."""
+    body = volume()
+    del body["spec"]["claimRef"]
+    body["spec"] |= {"storageClassName": kind, "accessModes": ["ReadWriteOnce"]}
+    return body | {"status": {"phase": "Available"}}
 
 
 def storage(
@@ -56,8 +69,9 @@ def storage(
 NOW = storage("now", "Immediate")
 LATER = storage("later", "WaitForFirstConsumer")
 USES: Body = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "c"}}]}
+_POD = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "Pod-p"}
 _ZONED = {
-    name: {"labels": {"topology.kubernetes.io/zone": zone}}
+    name: {"labels": {ZONE: zone}}
     for name, zone in {"n0": "z0", "n1": "z0", "n2": "z1", "n3": "z1"}.items()
 }
 
@@ -67,6 +81,22 @@ _DISKS: dict[str, Body] = {
     "rbd": {"monitors": ["m"], "pool": "p", "image": "i"},
     "iscsi": {"targetPortal": "p", "iqn": "iqn.2026-01.a:b", "lun": 0},
 }
+
+
+_ATTACHED: tuple[tuple[str, str, Body], ...] = (
+    ("awsElasticBlockStore", "ebs.csi.aws.com", {"volumeID": "vol-1"}),
+    ("azureDisk", "disk.csi.azure.com", {"diskName": "d", "diskURI": "/d"}),
+    ("cinder", "cinder.csi.openstack.org", {"volumeID": "d"}),
+    ("gcePersistentDisk", "pd.csi.storage.gke.io", {"pdName": "d"}),
+    ("portworxVolume", "pxd.portworx.com", {"volumeID": "d"}),
+)
+
+
+def attaching(node: str, driver: str, count: int) -> Body:
+    """How many volumes of a driver a node attaches."""
+    drivers = [{"name": driver, "nodeID": node, "allocatable": {"count": count}}]
+    head = {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": node}}
+    return head | {"spec": {"drivers": drivers}}
 
 
 def _inline(source: str, **more: Any) -> Body:
@@ -108,6 +138,41 @@ VOLUMES = (
         {**USES, "nodeSelector": {"zone": "z1"}},
         others=(NOW, claim(), volume(asks("zone", "In", "z0"))),
     ),
+    Row(
+        "a volume of a zone by the label of old",
+        "n2 n3",
+        USES,
+        nodes=_ZONED,
+        others=(NOW, claim(), volume(zone="z1", label=OLD_ZONE)),
+    ),
+    Row(
+        "the same, where a node says otherwise in that label",
+        "n2",
+        USES,
+        nodes=_ZONED | {"n3": {"labels": {ZONE: "z1", OLD_ZONE: "z0"}}},
+        others=(NOW, claim(), volume(zone="z1", label=OLD_ZONE)),
+    ),
+    Row(
+        "a volume of two zones by label of which one has no name",
+        ALL,
+        USES,
+        nodes=_ZONED,
+        others=(NOW, claim(), volume(zone="z1__")),
+    ),
+    Row(
+        "a claim that has lost its volume",
+        "",
+        USES,
+        others=(LATER, claim(kind="later", phase="Lost")),
+        gated="lost",
+    ),
+    Row(
+        "a claim that names a volume to which it is not bound yet",
+        "",
+        USES,
+        others=(LATER, claim(kind="later", phase="Pending"), volume()),
+        gated="not bound yet to PersistentVolume v",
+    ),
     Row("a claim that is not there", "", USES, gated="claim"),
     Row("a claim that is not bound yet", "", USES, others=(NOW, claim(volume="")), gated="claim"),
     Row(
@@ -131,6 +196,46 @@ VOLUMES = (
             storage("later", "WaitForFirstConsumer", zones=("z1",)),
             claim(volume="", kind="later"),
         ),
+    ),
+    Row(
+        "a volume that is there already, beyond the zone in which more are made",
+        ALL,
+        USES,
+        others=(
+            storage("later", "WaitForFirstConsumer", zones=("z1",)),
+            claim(volume="", kind="later"),
+            free("later"),
+        ),
+        unused="n0 n1",
+    ),
+    Row(
+        "an ephemeral volume whose claim the pod does not control",
+        "",
+        {"volumes": [{"name": "e", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}]},
+        others=(NOW, claim("p-e", ownerReferences=[_POD]), volume()),
+        gated="not made for the pod",
+    ),
+    Row(
+        "the same, for a node that is selected",
+        "n2",
+        USES,
+        others=(
+            LATER,
+            claim(volume="", kind="later", annotations={SELECTED_NODE: "n2"}),
+        ),
+    ),
+    Row(
+        "a volume that is made on first use by the class of an annotation",
+        ALL,
+        USES,
+        others=(NOW, LATER, claim(volume="", annotations={OLD_CLASS: "later"})),
+    ),
+    Row(
+        "a volume that is made at once by the class of an annotation",
+        "",
+        USES,
+        others=(NOW, LATER, claim(volume="", kind="later", annotations={OLD_CLASS: "now"})),
+        gated="not bound yet",
     ),
     Row(
         "a volume for one pod, in use",
@@ -175,6 +280,22 @@ VOLUMES = (
             (Standing("n0", spec=_inline(source)),),
         )
         for source in _DISKS
+    ),
+    *(
+        Row(
+            f"a disk of the pod itself that is attached: {source}",
+            "n1 n2 n3",
+            {"volumes": [{"name": "d", source: said}]},
+            others=(attaching("n0", driver, 0), attaching("n1", driver, 1)),
+        )
+        for source, driver, said in _ATTACHED
+    ),
+    Row(
+        "disks of pods themselves that are attached",
+        "n1 n2 n3",
+        _inline("gcePersistentDisk", pdName="e"),
+        (Standing("n0", spec=_inline("gcePersistentDisk")),),
+        others=(attaching("n0", "pd.csi.storage.gke.io", 1),),
     ),
     Row(
         "a disk that no node shares, to read it",

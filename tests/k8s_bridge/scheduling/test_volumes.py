@@ -28,11 +28,11 @@ from fourleaf.k8s_bridge.ledger.volumes.volume_provisioning import (
     MOST_CLAIMS_REMEMBERED,
     PROVISION_LIMIT_SECONDS,
     RETRY_LIMIT_SECONDS,
-    SELECTED_NODE,
     NoVolumes,
     VolumePatience,
     VolumeProvisioner,
 )
+from fourleaf.model.readers.pods.volumes import SELECTED_BY_US, SELECTED_NODE
 from tests.k8s_bridge.test_scheduler import TEAM, Bench
 from tests.twins.volume_provisioner import Provisioner
 
@@ -218,15 +218,43 @@ class OfOneClaim(NoVolumes):
 
 
 async def test_what_was_selected_for_another_stays(bench: StorageBench) -> None:
-    """Two pods share a claim: who goes back takes its own node off, and no other."""
-    metadata = {"name": "c", "annotations": {SELECTED_NODE: "n-0-1-1"}}
+    """Two pods share a claim: who goes back takes its own node off, and no other.
+
+    Nor one that another scheduler has selected, though it is the same.
+    """
+    ours = dict.fromkeys((SELECTED_NODE, SELECTED_BY_US), "n-0-1-1")
+    metadata = {"name": "c", "annotations": ours}
     await bench.cluster.create(VOLUME_CLAIMS, TEAM, {"metadata": metadata, "spec": {}})
     cache, patience = ClusterCache(bench.clock), VolumePatience()
     provisioner = VolumeProvisioner(bench.cluster, OfOneClaim(), cache, bench.clock, patience)
     await provisioner.release(Member(Target(TEAM, "p"), "n-0-0-0"))
-    assert (await bench.claim("c"))["metadata"]["annotations"] == {SELECTED_NODE: "n-0-1-1"}
+    assert (await bench.claim("c"))["metadata"]["annotations"] == ours
     await provisioner.release(Member(Target(TEAM, "p"), "n-0-1-1"))
     assert not (await bench.claim("c"))["metadata"].get("annotations")
+    theirs = {SELECTED_NODE: "n-0-1-1"}
+    patch = {"metadata": {"annotations": theirs}}
+    await bench.cluster.patch(VOLUME_CLAIMS, Target(TEAM, "c"), patch)
+    await provisioner.release(Member(Target(TEAM, "p"), "n-0-1-1"))
+    assert (await bench.claim("c"))["metadata"]["annotations"] == theirs
+
+
+async def test_a_node_that_another_scheduler_has_selected(bench: StorageBench) -> None:
+    """The gang goes there; where another is selected meanwhile, back, and there then."""
+    bench.provisioner._seconds = 60.0
+    spec = {"storageClassName": "fast", "accessModes": ["ReadWriteMany"]}
+    metadata = {"name": "data-g-0", "annotations": {SELECTED_NODE: "n-0-1-1"}}
+    await bench.cluster.create(VOLUME_CLAIMS, TEAM, {"metadata": metadata, "spec": spec})
+    await bench.submit("g", 1)
+    await bench.clock.advance(5)
+    assert await bench.selected(["g-0"]) == {"g-0": "n-0-1-1"}
+    for node in ("n-0-0-0", "n-0-1-0"):
+        patch = {"metadata": {"annotations": {SELECTED_NODE: node}}}
+        await bench.cluster.patch(VOLUME_CLAIMS, Target(TEAM, "data-g-0"), patch)
+        await bench.clock.advance(20)
+        assert await bench.selected(["g-0"]) == {"g-0": node}
+    await bench.clock.advance(120)
+    assert await bench.places() == {"g-0": "n-0-1-0"}
+    assert "another scheduler has selected n-0-0-0" in str((await bench.cluster.list(EVENTS)).items)
 
 
 def only_on(node: str) -> Body:

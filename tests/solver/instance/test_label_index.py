@@ -31,8 +31,11 @@ def test_the_index_says_what_each_node_says() -> None:
 
 
 def test_numbers_are_compared_as_numbers() -> None:
-    """Of nodes of rank 2, 10, x and none, 10 alone is above 2, and 2 alone below 10."""
-    ranks = ["2", "10", "x", None]
+    """Of nodes of rank 2, 10, x and none, 10 alone is above 2, and 2 alone below 10.
+
+    Nor is 1_1 a number, or one of more than 64 bits.
+    """
+    ranks = ["2", "10", "x", None, "1_1", "9" * 20]
     nodes = [
         small.node(f"n{i}", "leaf", labels={"rank": rank} if rank else {})
         for i, rank in enumerate(ranks)
@@ -47,7 +50,7 @@ def test_numbers_are_compared_as_numbers() -> None:
     assert having(Operator.GT, "2") == ["n1"]
     assert having(Operator.LT, "10") == ["n0"]
     assert having(Operator.GT, "x") == having(Operator.LT) == []
-    assert having(Operator.NOT_IN, "2") == ["n1", "n2", "n3"]
+    assert having(Operator.NOT_IN, "2") == ["n1", "n2", "n3", "n4", "n5"]
     assert having(Operator.DOES_NOT_EXIST) == ["n3"]
 
 

@@ -177,6 +177,20 @@ def test_labels_of_the_pod_stand_for_keys_that_match() -> None:
     assert usable(*ZONES, *olds, one) == ["a", "b"]
 
 
+def test_what_a_pod_that_is_labelled_anew_minds_stays() -> None:
+    """Pod r on a minds pods of its revision 1, as the API server wrote it; now it is of another."""
+    minds = repelling("r", of="b", nodeName="a")
+    minds["metadata"]["labels"]["revision"] = "2"
+    (term,) = minds["spec"]["affinity"]["podAntiAffinity"][
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    ]
+    expressions = [{"key": "revision", "operator": "In", "values": ["1"]}]
+    term["matchLabelKeys"] = ["revision"]
+    term["labelSelector"]["matchExpressions"] = expressions
+    labels = {"app": "b", "revision": "1"}
+    assert usable(*ZONES, minds, pod("p", labels=labels)) == ["b", "c", "d"]
+
+
 @pytest.mark.parametrize(
     ("where", "skew", "term", "left"),
     [

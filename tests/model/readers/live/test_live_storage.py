@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fourleaf.model.readers.live import LiveReader
+from fourleaf.model.readers.pods.volumes import SELECTED_BY_US, SELECTED_NODE
 from tests.model.readers.live.test_live import NOW, reader, tell
 from tests.model.readers.made import Body
 from tests.model.readers.pods.test_storage_limits import (
@@ -26,6 +29,13 @@ def why(known: LiveReader) -> str:
     return gang.hold.detail if gang.hold else ""
 
 
+def may_go(known: LiveReader) -> list[str]:
+    """The nodes that the only gang may use."""
+    snapshot = known.reading(NOW).snapshot
+    constraint = snapshot.gangs[0].roles[0].constraint
+    return [name for name, node in snapshot.fabric.nodes.items() if constraint.selects(node)]
+
+
 def left(known: LiveReader) -> int:
     """The volumes that node a can still attach."""
     return known.reading(NOW).snapshot.free["a"].amount(AMOUNT)
@@ -47,14 +57,41 @@ def test_a_pod_follows_the_room_for_its_volume() -> None:
     assert not why(known)
 
 
-def test_a_claim_that_names_its_volume_and_is_not_bound_follows_its_class() -> None:
-    """It waits for the room that its class has, as any claim that is not bound."""
+def test_a_claim_that_names_its_volume_is_followed_until_it_is_bound() -> None:
+    """No room that its class has lets it start; being bound does, once the volume is there."""
     body = waiting_claim("2Gi")
     body["spec"]["volumeName"] = "pv"
     known = reader(*NODES, using("data"), FIRST_USE, driver(), body)
-    assert "has room for 2Gi" in why(known)
     tell(known, room("z2", "5Gi"))
+    assert "is not bound yet to PersistentVolume pv" in why(known)
+    tell(known, body | {"status": {"phase": "Bound"}})
+    assert "PersistentVolume pv of" in why(known)
+    tell(known, disk("pv"))
     assert not why(known)
+
+
+@pytest.mark.parametrize(
+    ("annotations", "told"),
+    [
+        (
+            {"volume.beta.kubernetes.io/storage-class": "other"},
+            "PersistentVolumeClaim ml/data is not bound yet",
+        ),
+        ({SELECTED_NODE: "b"}, ["b"]),
+        ({SELECTED_NODE: "b", SELECTED_BY_US: "b"}, ["a", "b", "c"]),
+        ({SELECTED_NODE: "b", SELECTED_BY_US: "a"}, ["b"]),
+    ],
+    ids=["a class", "a node", "a node of ours", "a node of others since"],
+)
+def test_annotations_of_a_claim_count_as_they_come(
+    annotations: Body, told: str | list[str]
+) -> None:
+    """Its class, and the node that another scheduler selects for it; what is ours leaves all."""
+    body = waiting_claim("2Gi")
+    known = reader(*NODES, using("data"), FIRST_USE, body)
+    assert may_go(known) == ["a", "b", "c"]
+    tell(known, body | {"metadata": body["metadata"] | {"annotations": annotations}})
+    assert (why(known) or may_go(known)) == told
 
 
 def test_room_that_is_reported_reads_the_gangs_that_wait_for_it_alone() -> None:

@@ -77,6 +77,14 @@ def test_host_ports_are_extras() -> None:
     )
 
 
+def test_the_port_of_an_init_container_is_free_again() -> None:
+    """It is over before the others start; that of a sidecar stays taken."""
+    init = {"name": "i", "ports": [{"containerPort": 1, "hostPort": 4000}]}
+    assert request(initContainers=[init]).extra == ()
+    sidecar = init | {"restartPolicy": "Always"}
+    assert request(initContainers=[sidecar]).extra == (("hostport/TCP/4000", 1),)
+
+
 def test_equal_containers_differ_by_port() -> None:
     """Requests that are read once for many pods keep each pod's own ports."""
     bodies = [pod(f"p-{i}", containers=[{"ports": [{"hostPort": 80 + i}]}]) for i in (0, 1)]

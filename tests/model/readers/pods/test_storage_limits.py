@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.resources import fits
-from tests.model.readers.made import Body
+from tests.model.readers.made import Body, pod
 from tests.model.readers.pods.test_volumes import (
     NODES,
     ZONE,
@@ -110,6 +111,28 @@ def test_a_node_attaches_so_many_volumes() -> None:
     small = replace(role.request, gpus=0)
     assert fits(found.free["a"], small) == 2
     assert fits(found.free["b"], small) > 2
+
+
+def test_a_disk_that_a_pod_itself_names_is_attached_too() -> None:
+    """Node a attaches 2 disks of Amazon, and two pods of others there share one: one more fits."""
+    kind = "ebs.csi.aws.com"
+    limit = csi_node("a", 2)
+    limit["spec"]["drivers"][0]["name"] = kind
+
+    def naming(name: str, disk: str, **fields: Any) -> Body:
+        volumes = [{"name": "d", "awsElasticBlockStore": {"volumeID": disk}}]
+        return pod(name, 0, volumes=volumes, **fields)
+
+    there = [
+        naming(name, "d-1", nodeName="a", phase="Running", schedulerName="default-scheduler")
+        for name in ("p", "q")
+    ]
+    found = whole(*NODES, limit, *there, naming("r", "d-2")).snapshot
+    (role,) = found.gangs[0].roles
+    asked = dict(role.request.extra)
+    assert asked[f"attachable-volumes-csi-{kind}"] == 1
+    assert found.free["a"].amount(f"attachable-volumes-csi-{kind}") == 1
+    assert fits(found.free["a"], role.request) == 1
 
 
 def test_a_volume_of_several_pods_counts_once_for_each() -> None:

@@ -75,6 +75,37 @@ def test_a_resize_that_is_not_made_yet(body: Body, cpu: int) -> None:
     assert used(body)[1] == cpu
 
 
+def test_a_resize_that_can_never_be_of_a_container_that_waits() -> None:
+    """Its status says nothing of what is in force: the 4 CPU count that the spec asks for."""
+    body = resized("4", "1", "Infeasible")
+    waits = {"name": "main", "state": {"waiting": {"reason": "PodInitializing"}}}
+    body["status"]["containerStatuses"] = [waits]
+    assert used(body)[1] == 4000
+
+
+@pytest.mark.parametrize(
+    ("asked", "held", "reason", "cpu"),
+    [
+        ("1", "4", "", 4000),
+        ("4", "1", "Deferred", 4000),
+        ("4", "1", "Infeasible", 1000),
+        ("1", None, "", 1000),
+    ],
+)
+def test_a_resize_of_a_pod_as_a_whole(asked: str, held: str | None, reason: str, cpu: int) -> None:
+    """What the pod asks for, has allocated or holds counts, whichever is most, as of containers."""
+    container = {"name": "main", "resources": {"requests": {"cpu": "100m"}}}
+    body = pod("p", containers=[container], nodeName="n1", phase="Running")
+    body["spec"]["resources"] = {"requests": {"cpu": asked}}
+    body["status"]["conditions"] = [{"type": "PodResizePending", "reason": reason}]
+    if held is not None:
+        body["status"] |= {
+            "resources": {"requests": {"cpu": held}},
+            "allocatedResources": {"cpu": held},
+        }
+    assert used(body)[1] == cpu
+
+
 @pytest.mark.parametrize("where", ["spec", "status"])
 def test_a_container_whose_name_is_no_text(where: str) -> None:
     """A file may say anything there: what the spec asks for counts, and nothing breaks."""
@@ -158,6 +189,13 @@ def test_members_of_one_gang_that_share_a_volume_for_one() -> None:
         ("Lt", "900", "950", False),
         ("Lt", "900", "many", False),
         ("Gt", "", "5", False),
+        ("Gt", "5", "1_0", False),
+        ("Gt", "5", "007", False),
+        ("Gt", "5", "+7", False),
+        ("Gt", "5", " 7", False),
+        ("Gt", "5", "9" * 20, False),
+        ("Gt", "-5", "-4", True),
+        ("Lt", "1", "0", True),
     ],
 )
 def test_taints_that_are_compared(operator: str, value: str, taint: str, tolerated: bool) -> None:

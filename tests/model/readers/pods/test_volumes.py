@@ -9,6 +9,7 @@ import pytest
 from fourleaf.model.gang import Gang, Hold
 from fourleaf.model.node import Node
 from fourleaf.model.readers import InputReading, read
+from fourleaf.model.readers.pods.volumes import SELECTED_BY_US, SELECTED_NODE
 from fourleaf.model.reasons.kinds import ReasonKind
 from tests.model.readers.made import Body, node, pod, source
 
@@ -127,6 +128,29 @@ def test_the_zone_of_a_volume_counts() -> None:
     assert allowed(*NODES, using("data"), claim(), volume(zone="z2__z3")) == ["c"]
 
 
+def test_an_old_zone_of_a_volume_counts_for_nodes_with_the_new_label() -> None:
+    """The volume is in z1 by the label of old: so are a and b, d by that label, and e by none.
+
+    Node f says z2 in the old one, and that counts there.
+    """
+    old = "failure-domain.beta.kubernetes.io/zone"
+    body = volume()
+    body["metadata"]["labels"] = {old: "z1"}
+    others = [place("d"), place("e"), place("f", "z1")]
+    others[0]["metadata"]["labels"][old] = "z1"
+    others[2]["metadata"]["labels"][old] = "z2"
+    may = allowed(*NODES, *others, using("data"), claim(), body)
+    assert sorted(may) == ["a", "b", "d", "e"]
+
+
+@pytest.mark.parametrize("label", ["", "z1__"])
+def test_a_zone_that_is_none_ties_to_no_node(label: str) -> None:
+    """A label that is empty, or in a part of it, says nothing."""
+    body = volume()
+    body["metadata"]["labels"] = {ZONE: label}
+    assert allowed(*NODES, using("data"), claim(), body) == ["a", "b", "c"]
+
+
 def test_a_volume_without_demands_leaves_all_nodes() -> None:
     """Such as one of NFS."""
     assert allowed(*NODES, using("data"), claim(), volume()) == ["a", "b", "c"]
@@ -137,7 +161,7 @@ def test_a_volume_without_demands_leaves_all_nodes() -> None:
     [
         ([], "PersistentVolumeClaim ml/data does not exist"),
         ([claim(volume="", phase="Pending")], "PersistentVolumeClaim ml/data is not bound yet"),
-        ([claim(phase="Lost"), volume()], "PersistentVolumeClaim ml/data is not bound yet"),
+        ([claim(phase="Lost")], "PersistentVolume pv of PersistentVolumeClaim ml/data is lost"),
         ([claim()], "PersistentVolume pv of PersistentVolumeClaim ml/data does not exist"),
     ],
     ids=["missing", "pending", "lost", "no volume"],
@@ -146,6 +170,47 @@ def test_what_is_not_there_yet_keeps_the_pod_waiting(others: list[Body], why: st
     """Placed now, it would hold its GPUs and never start."""
     hold = hold_of(*NODES, using("data"), *others)
     assert (hold.kind, hold.detail) == (ReasonKind.GATED, why)
+
+
+@pytest.mark.parametrize(
+    ("phase", "why"),
+    [
+        ("Lost", "PersistentVolume pv of PersistentVolumeClaim ml/data is lost"),
+        ("Pending", "PersistentVolumeClaim ml/data is not bound yet to PersistentVolume pv"),
+    ],
+    ids=["lost", "pending"],
+)
+def test_no_volume_is_made_for_a_claim_that_names_one(phase: str, why: str) -> None:
+    """Not even where its class makes volumes on first use, and that one is on node b."""
+    first = storage_class("WaitForFirstConsumer")
+    hold = hold_of(*NODES, using("data"), claim(phase=phase), volume("pv", ("b",)), first)
+    assert (hold.kind, hold.detail) == (ReasonKind.GATED, why)
+
+
+def test_the_class_that_an_annotation_names_comes_first() -> None:
+    """Class fast makes volumes on first use; the other one is not there, or is `fast` itself."""
+    first = storage_class("WaitForFirstConsumer")
+    old = "volume.beta.kubernetes.io/storage-class"
+
+    def body(annotated: str, said: str | None) -> Body:
+        made = claim(volume="", phase="Pending", storageClassName=said)
+        made["metadata"]["annotations"] = {old: annotated}
+        return made
+
+    assert hold_of(*NODES, using("data"), body("other", "fast"), first).kind is ReasonKind.GATED
+    assert allowed(*NODES, using("data"), body("fast", None), first) == ["a", "b", "c"]
+    assert allowed(*NODES, using("data"), body("fast", "other"), first) == ["a", "b", "c"]
+
+
+def test_a_node_that_another_scheduler_has_selected_for_a_claim() -> None:
+    """The volume comes to b, unless a gang of ours has selected it, which may select another."""
+    first, body = storage_class("WaitForFirstConsumer"), claim(volume="", phase="Pending")
+    body["metadata"]["annotations"] = {SELECTED_NODE: "b"}
+    assert allowed(*NODES, using("data"), body, first) == ["b"]
+    first["allowedTopologies"] = [{"matchLabelExpressions": [{"key": ZONE, "values": ["z2"]}]}]
+    assert allowed(*NODES, using("data"), body, first) == []
+    body["metadata"]["annotations"][SELECTED_BY_US] = "b"
+    assert allowed(*NODES, using("data"), body, first) == ["c"]
 
 
 def test_a_claim_that_is_being_deleted() -> None:
@@ -176,11 +241,17 @@ def test_volumes_that_people_make_are_refused_by_name() -> None:
 
 
 def test_an_ephemeral_volume_is_the_pods_own() -> None:
-    """Its claim is named after pod and volume; one of that name that another made is not it."""
+    """Its claim is named after pod and volume, and the pod controls it.
+
+    One of that name that another made is not it.
+    """
     body = pod("p", volumes=[{"name": "scratch", "ephemeral": {}}])
     body["metadata"]["uid"] = "p-uid"
     own = claim("p-scratch")
-    own["metadata"]["ownerReferences"] = [{"kind": "Pod", "name": "p", "uid": "p-uid"}]
+    owner = {"kind": "Pod", "name": "p", "uid": "p-uid"}
+    own["metadata"]["ownerReferences"] = [owner]
+    assert hold_of(*NODES, body, own, volume()).kind is ReasonKind.GATED
+    own["metadata"]["ownerReferences"] = [owner | {"controller": True}]
     assert allowed(*NODES, body, own, volume("pv", ("c",))) == ["c"]
     assert "was not made for the pod" in hold_of(*NODES, body, claim("p-scratch"), volume()).detail
 
