@@ -1,4 +1,4 @@
-"""Safeguards against answers that stay out: of bindings, and of what a gang waits for then."""
+"""Safeguards against answers that stay out: to bindings, and to gangs for which no other goes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from tests.mutants.mutant import Mutant
 
 BINDINGS = "tests/k8s_bridge/scheduling/test_unanswered_bindings.py"
 ATTEMPT = "k8s_bridge/ledger/unanswered_bindings.py"
+PREEMPTION = "k8s_bridge/relocation/preemption.py"
+TOLD = "tests/k8s_bridge/relocation/test_preemption_told.py"
 BINDING = "k8s_bridge/ledger/binding.py"
 
 ANSWERS_THAT_STAY_OUT = (
@@ -73,5 +75,29 @@ ANSWERS_THAT_STAY_OUT = (
         "                    return BindingResult(member, Bound.GONE)\n",
         "",
         f"{BINDINGS}::test_pods_that_are_deleted_are_bound_no_more",
+    ),
+    Mutant(
+        "preemptions that the API would refuse are told",
+        "a gang for which lower ones would go is told that not enough is free, not what bars it",
+        PREEMPTION,
+        "min(REFUSED_RETRY_SECONDS, window)\n            self._tell(\n",
+        "min(REFUSED_RETRY_SECONDS, window)\n            return why\n            self._tell(\n",
+        f"{TOLD}::test_a_gang_that_would_not_be_bound_is_told_and_tried_again",
+    ),
+    Mutant(
+        "gangs that were refused are tried again in time",
+        "a gang waits for five minutes more after the policy was lifted that refused it",
+        PREEMPTION,
+        "self.clock.monotonic() + min(REFUSED_RETRY_SECONDS, window)",
+        "self.clock.monotonic() + window",
+        f"{TOLD}::test_a_gang_that_would_not_be_bound_is_told_and_tried_again",
+    ),
+    Mutant(
+        "windows after preemptions are told",
+        "a gang that has preempted is told that not enough is free, and not that none goes for now",
+        PREEMPTION,
+        "        self._tell_windows(waiting, view)\n",
+        "",
+        f"{TOLD}::test_a_gang_that_has_preempted_is_told_how_long_it_waits",
     ),
 )
