@@ -127,8 +127,10 @@ class Binder:
                 return answer or BindingResult(member, Bound.GONE)
             if attempt.is_hopeless:
                 # What is still under way meets the fence that the way back begins with.
-                self.unanswered.give_up(attempt)
-                return await self._impossible(commit, member, attempt.given_up())
+                answer = await self._impossible(commit, member, attempt.given_up())
+                if answer.result is Bound.IMPOSSIBLE:
+                    self.unanswered.give_up(attempt)
+                return answer
             if seen.pod.version == pod.version:
                 if not attempt.is_failing:
                     await backoff.wait()
