@@ -20,6 +20,7 @@ from fourleaf.k8s_bridge.ledger.reconciler import Reconciler
 from fourleaf.k8s_bridge.ledger.record_store import Formats, Records
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.ledger.state_lease import StateLease
+from fourleaf.k8s_bridge.ledger.unanswered_bindings import UnansweredBindings
 from fourleaf.k8s_bridge.ledger.volumes.awaited_volumes import AwaitedVolumes
 from fourleaf.k8s_bridge.ledger.volumes.volume_provisioning import VolumePatience
 from fourleaf.k8s_bridge.node_health.heartbeats import Heartbeats
@@ -37,7 +38,13 @@ from fourleaf.k8s_bridge.relocation.tenants.caused_evictions import (
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.k8s_bridge.scheduling.cycle import Cycle, CycleObserver, Solve
-from fourleaf.k8s_bridge.scheduling.holds.api_backoff import REFUSED, ApiBackoff, BackoffCause
+from fourleaf.k8s_bridge.scheduling.holds.api_backoff import (
+    LONGEST_WAIT_SECONDS,
+    REFUSED,
+    UNANSWERED,
+    ApiBackoff,
+    BackoffCause,
+)
 from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 
@@ -50,6 +57,9 @@ class Observer(CycleObserver, RelocationObserver, Protocol):
 
     def awaits_volume(self, commit: Commit, why: Reason) -> None:
         """A gang that holds its nodes does not start for want of a volume."""
+
+    def awaits_binding(self, commit: Commit, why: Reason) -> None:
+        """Bindings of a gang that holds its nodes get no answer."""
 
     def plugins_said(self, commit: Commit, said: str) -> None:
         """A binding plugin has something to say of a gang that is bound."""
@@ -76,6 +86,7 @@ class Outcomes:
     took_claim: Callable[[Body], None]
     patience: VolumePatience
     volumes: AwaitedVolumes
+    unanswered: UnansweredBindings
     plugins: BindingPlugins
     spawn: Spawn
 
@@ -98,7 +109,11 @@ class Outcomes:
         waits = (self.patience.stand_back(member.pod.uid) for member in commit.members)
         missed = self.volumes.missed_by(commit)
         cause = BackoffCause(ReasonKind.VOLUMES_AWAITED, missed.step) if missed else REFUSED
-        self.backoff.note(commit.gang, why, max(waits, default=0.0), cause)
+        least = max(waits, default=0.0)
+        if self.unanswered.gave_up(commit):
+            # Members that ran were evicted for it, and its next dry run would pass as this one did.
+            cause, least = UNANSWERED, max(least, LONGEST_WAIT_SECONDS)
+        self.backoff.note(commit.gang, why, least, cause)
         # Nothing but the API's refusal is left where all nodes are there still.
         stands = all(self.cache.usable(member.node) for member in commit.members)
         self.trials.went_back(commit, why, stands)
@@ -148,6 +163,7 @@ class Wiring:
         cluster, cache, clock = self.cluster, self.cache, self.clock
         backoff, patience = ApiBackoff(clock), VolumePatience()
         volumes = AwaitedVolumes(ledger, clock, self.observer.awaits_volume)
+        unanswered = UnansweredBindings(self.observer.awaits_binding)
         plugins = self.plugins(epoch)
         trials = BindingTrials(self.dry_run, clock, tasks.create_task, cache.changed.set, plugins)
         reconciler = Reconciler(
@@ -155,7 +171,9 @@ class Wiring:
             records,
             ledger,
             cache,
-            Binder(cluster, cache, clock, cache, ClaimedVolumes(cache), patience, volumes),
+            Binder(
+                cluster, cache, clock, cache, ClaimedVolumes(cache), patience, volumes, unanswered
+            ),
             clock,
             epoch,
             Outcomes(
@@ -167,6 +185,7 @@ class Wiring:
                 cache.took_claim,
                 patience,
                 volumes,
+                unanswered,
                 plugins,
                 tasks.create_task,
             ),

@@ -25,8 +25,9 @@ from fourleaf.k8s_bridge.ledger.claim_allocation import (
 )
 from fourleaf.k8s_bridge.ledger.names import COMMIT
 from fourleaf.k8s_bridge.ledger.permanent_refusal import TRANSIENT_STATUSES, PermanentRefusals
-from fourleaf.k8s_bridge.ledger.pods import PodLister, PodSeen, pod_seen
+from fourleaf.k8s_bridge.ledger.pods import PodLister, PodSeen, is_gone, pod_seen
 from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.ledger.unanswered_bindings import BindingAttempt, UnansweredBindings
 from fourleaf.k8s_bridge.ledger.volumes.awaited_volumes import Unwatched, VolumeWatcher
 from fourleaf.k8s_bridge.ledger.volumes.volume_provisioning import (
     NO_CLAIMS,
@@ -39,6 +40,9 @@ from fourleaf.k8s_bridge.ledger.volumes.volume_provisioning import (
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.devices.held_devices import DEVICES, devices_text
+
+LOOK_SECONDS = 2.0
+"""Seconds, at most, until it is seen that a pod has gone, or its node, that waits for a request."""
 
 
 class Bound(StrEnum):
@@ -78,6 +82,7 @@ class Binder:
     volumes: VolumeLister = field(default_factory=NoVolumes)
     patience: VolumePatience = field(default_factory=VolumePatience)
     watcher: VolumeWatcher = field(default_factory=Unwatched)
+    unanswered: UnansweredBindings = field(default_factory=UnansweredBindings)
 
     @property
     def provisioner(self) -> VolumeProvisioner:
@@ -99,40 +104,83 @@ class Binder:
         answer = await self._allocate(commit, member, stands)
         if answer is not None:
             return answer
+        attempt = BindingAttempt(commit, member, self.clock)
+        self.unanswered.begin(attempt)
+        try:
+            return await self._bind(attempt, stands)
+        finally:
+            self.unanswered.end(attempt)
+
+    async def _bind(self, attempt: BindingAttempt, stands: Stands) -> BindingResult:
+        """Send the binding until there is an answer, or no hope of one."""
+        commit, member = attempt.commit, attempt.member
         backoff = Backoff(self.clock)
         pod = member.pod
         refusing = PermanentRefusals(self.clock)
         while True:
-            if not self.pods.usable(member.node):
-                why = f"node {member.node} is not ready"
-                return await self._impossible(commit, member, why)
-            try:
-                await self.cluster.bind(binding(commit, member, pod))
-                return BindingResult(member, Bound.BOUND)
-            except Throttled as error:
-                await backoff.wait(error.retry_after)
-                continue
-            except Ambiguous as error:
-                # What was sent may still be under way: read only after a while.
-                await backoff.wait(error.retry_after)
-            except Refused as error:
-                if refusing.for_good(error):
-                    return await self._impossible(commit, member, str(error))
-                await backoff.wait()
-                continue
-            except (Conflict, NotFound):
-                pass
-            seen = await self._read(pod, backoff)
+            answer = await self._send(attempt, pod, refusing)
+            if answer is not None:
+                return answer
+            seen = await self._read(pod, backoff, attempt)
             answer = judged(commit, member, seen)
             if seen is None or answer is not None:
                 return answer or BindingResult(member, Bound.GONE)
+            if attempt.is_hopeless:
+                # What is still under way meets the fence that the way back begins with.
+                answer = await self._impossible(commit, member, attempt.given_up())
+                if answer.result is Bound.IMPOSSIBLE:
+                    self.unanswered.give_up(attempt)
+                return answer
             if seen.pod.version == pod.version:
-                await backoff.wait()
+                if not attempt.is_failing:
+                    await backoff.wait()
             elif not await stands():
                 # Its fence may have been written over since by that of a later commit.
                 fenced = BindingResult(member, Bound.FENCED, f"commit {commit} no longer stands")
                 return judged(commit, member, await self._read(pod, backoff)) or fenced
             pod = seen.pod
+
+    async def _send(
+        self, attempt: BindingAttempt, pod: Target, refusing: PermanentRefusals
+    ) -> BindingResult | None:
+        """Send the binding of `pod`, as it was seen; None where the pod has to be read now."""
+        commit, member = attempt.commit, attempt.member
+        backoff = Backoff(self.clock)
+        while self.pods.usable(member.node):
+            try:
+                await self.cluster.bind(binding(commit, member, pod))
+                return BindingResult(member, Bound.BOUND)
+            except Throttled as error:
+                attempt.unsaid(error)
+                await self._wait(attempt, error.retry_after)
+                if is_gone(self.pods, member):
+                    return BindingResult(member, Bound.GONE)
+                if attempt.is_late:
+                    return None
+            except Ambiguous as error:
+                # What was sent may still be under way: read only after a while.
+                attempt.unsaid(error)
+                await self._wait(attempt, error.retry_after)
+                return None
+            except Refused as error:
+                if refusing.for_good(error):
+                    return await self._impossible(commit, member, str(error))
+                await backoff.wait()
+            except (Conflict, NotFound):
+                attempt.answered()
+                return None
+        return await self._impossible(commit, member, f"node {member.node} is not ready")
+
+    async def _wait(self, attempt: BindingAttempt, least: float | None) -> None:
+        """Wait until it may be sent again, `least` seconds or more, or need not be."""
+        member = attempt.member
+        left = attempt.next_wait(least)
+        while left > 0.0:
+            step = min(left, LOOK_SECONDS)
+            await self.clock.sleep(step)
+            left -= step
+            if is_gone(self.pods, member) or not self.pods.usable(member.node):
+                return
 
     def uses_volumes(self, member: Member) -> bool:
         """Whether there are volumes of `member` to be waited for, or to be looked at."""
@@ -181,11 +229,14 @@ class Binder:
         seen = await self._read(member.pod, Backoff(self.clock))
         return judged(commit, member, seen) or BindingResult(member, Bound.IMPOSSIBLE, why)
 
-    async def _read(self, pod: Target, backoff: Backoff) -> PodSeen | None:
+    async def _read(
+        self, pod: Target, backoff: Backoff, attempt: BindingAttempt | None = None
+    ) -> PodSeen | None:
         """The pod by a quorum read, None where it is gone, another, or ended.
 
         However long the API forbids that: nothing less tells whether a binding has arrived, but
-        that the watch has seen it bound or gone, which it stays.
+        that the watch has seen it bound or gone, which it stays. An `attempt` to bind it hears
+        where it is not answered either.
         """
         while True:
             try:
@@ -193,6 +244,8 @@ class Binder:
             except NotFound:
                 return None
             except (Ambiguous, Throttled) as error:
+                if attempt is not None:
+                    attempt.unread()
                 await backoff.wait(error.retry_after)
             except Refused as error:
                 if error.status not in TRANSIENT_STATUSES:

@@ -118,6 +118,7 @@ class Reconciler:
 
         Raises `Fenced` where another leader has taken over.
         """
+        self.binder.unanswered.look(self.ledger, self.clock.monotonic())
         untidy: set[str] = set()
         over: list[str] = []
         returning: list[asyncio.Task[None]] = []

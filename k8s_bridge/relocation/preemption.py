@@ -32,6 +32,7 @@ from fourleaf.k8s_bridge.relocation.tenants.caused_evictions import CausedEvicti
 from fourleaf.k8s_bridge.relocation.tenants.looks_in_vain import LooksInVain
 from fourleaf.k8s_bridge.relocation.tenants.move_costs import scaled
 from fourleaf.k8s_bridge.relocation.tenants.overstays import Overstays
+from fourleaf.k8s_bridge.relocation.tenants.preemption_windows import PreemptionWindows
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.k8s_bridge.scheduling.freed_room import changes
@@ -51,6 +52,8 @@ UNBOUNDED_PRIORITY = 2**31
 """A priority above every priority."""
 PREEMPTION_RETRY_SECONDS = 10.0
 """Seconds after which a gang is tried again for which no pod had to go, or could."""
+REFUSED_RETRY_SECONDS = 60.0
+"""Seconds after which a gang is tried again whose bindings the API would refuse."""
 REFUSALS_IN_A_ROW = 3
 """Plans of one gang whose victims may not go, after which it is the next gang's turn."""
 FORBIDDEN_RETRY_SECONDS = 600.0
@@ -91,6 +94,7 @@ class PreemptionPlanner:
     caused: CausedEvictions
     trials: BindingTrials | None = None
     brief_stays: BriefStays = field(init=False)
+    _windows: PreemptionWindows = field(init=False)
     _in_vain: LooksInVain = field(init=False)
     _waited: WaitingAges = field(init=False)
     _tried: dict[GangKey, float] = field(default_factory=dict)
@@ -107,6 +111,7 @@ class PreemptionPlanner:
 
     def __post_init__(self) -> None:
         self.brief_stays = BriefStays(self.cache, self.clock)
+        self._windows = PreemptionWindows(self.clock)
         self._in_vain = LooksInVain(self.clock)
         self._waited = WaitingAges(self.clock)
 
@@ -126,7 +131,9 @@ class PreemptionPlanner:
         self._count_ends(view.reading.snapshot.running)
         self._waited.look(view.gangs.values(), view.now)
         self.brief_stays.look(view, config.window_seconds)
-        gang = self._next(view, last, config.after_seconds, busy)
+        waiting = self._waiting(view, last, config.after_seconds, busy)
+        self._tell_windows(waiting, view)
+        gang = self._next(waiting)
         if gang is None:
             return None
         squatters = self.overstays.squatters(gang.key, view)
@@ -233,8 +240,10 @@ class PreemptionPlanner:
         self.brief_stays.ended(one)
         self.caused.ended(one, self.clock.wall())
         if why == VICTIMS_STAY:
+            self._windows.close(one.gang)
             self._tried.pop(one.gang, None)
         elif why and is_untold and one.gang in self._tried:
+            self._windows.close(one.gang)
             again = self.clock.monotonic() + PREEMPTION_RETRY_SECONDS
             self._tried[one.gang] = min(self._tried[one.gang], again)
 
@@ -276,9 +285,18 @@ class PreemptionPlanner:
         kept = None if why else self.store.of(gang.key)
         if kept is not None:
             await self.end(kept, "pods of lower priority make room for its gang")
-        if why or await self.store.put(relocation):
-            window = self.cache.config.spec.preemption.window_seconds
+        window = self.cache.config.spec.preemption.window_seconds
+        if why:
+            self._tried[gang.key] = self.clock.monotonic() + min(REFUSED_RETRY_SECONDS, window)
+            self._tell(
+                gang,
+                view,
+                f"Pods of lower priority would make way for it, but it would not be bound: {why}. "
+                "To unblock: allow it where it is refused; it is tried again within ten minutes",
+            )
+        elif await self.store.put(relocation):
             self._tried[gang.key] = self.clock.monotonic() + window
+            self._windows.open(gang.key, window)
         return why
 
     def _has_changed(self, gang: Gang) -> bool:
@@ -380,29 +398,48 @@ class PreemptionPlanner:
                 del self._asking[gang]
                 self._tried.pop(gang, None)
 
-    def _next(
+    def _waiting(
         self, view: ClusterView, last: Plan, after: float, busy: frozenset[GangKey]
-    ) -> Gang | None:
+    ) -> list[Gang]:
+        """The gangs that have waited for long enough for room that lower ones have."""
+        ours = (pod.priority for pod in view.reading.snapshot.running if pod.ours)
+        lowest = min(ours, default=UNBOUNDED_PRIORITY)
+        under_way = {one.gang for one in view.open if one.purpose is not Purpose.RESERVATION}
+        return [
+            gang
+            for gang in crowded_now(last, view, under_way | busy)
+            if gang.preempts
+            and (gang.priority > lowest or self.overstays.squatters(gang.key, view))
+            and self._waited.of(gang) >= after
+        ]
+
+    def _next(self, waiting: Sequence[Gang]) -> Gang | None:
         """The gang to look at: that which was looked at longest ago, the first of those never.
 
         First a gang of the namespace of which one was looked at in vain longest ago. However many
         can never be served, none of the others waits for them twice, and none of another namespace
         for more than one of them.
         """
-        ours = (pod.priority for pod in view.reading.snapshot.running if pod.ours)
-        lowest = min(ours, default=UNBOUNDED_PRIORITY)
-        under_way = {one.gang for one in view.open if one.purpose is not Purpose.RESERVATION}
         may = (
             gang
-            for gang in crowded_now(last, view, under_way | busy)
-            if gang.preempts
-            and (gang.priority > lowest or self.overstays.squatters(gang.key, view))
-            and gang.key not in self._tried
+            for gang in waiting
+            if gang.key not in self._tried
             and gang.key not in self._asking
             and gang.key not in self._unanswered
-            and self._waited.of(gang) >= after
         )
         return min(may, key=self._turn, default=None)
+
+    def _tell_windows(self, waiting: Sequence[Gang], view: ClusterView) -> None:
+        """Tell gangs why no pod goes for them for now, as some went a while ago."""
+        window = self.cache.config.spec.preemption.window_seconds
+        for gang, seconds in self._windows.untold(waiting):
+            self._tell(
+                gang,
+                view,
+                "Pods were evicted for it already: they go once within preemption.windowSeconds "
+                f"({window:g} s). To unblock: wait for {math.ceil(seconds)} s, or lower "
+                "preemption.windowSeconds",
+            )
 
     def _turn(self, gang: Gang) -> tuple[float, float]:
         vain = self._in_vain.in_namespace(gang.key.namespace)

@@ -214,6 +214,12 @@ class Reporter:
         """A gang that holds its nodes does not start for want of a volume."""
         self._tell_members(commit, why)
 
+    @guarded
+    def awaits_binding(self, commit: Commit, why: Reason) -> None:
+        """Bindings of a gang that holds its nodes get no answer."""
+        self._log.warning("bindings_unanswered", gang=str(commit.gang), why=why.detail)
+        self._tell_members(commit, why)
+
     def _tell_members(self, commit: Commit, why: Reason) -> None:
         """Tell the members of a commit that are not bound yet, which no cycle finds waiting."""
         objects = self._scheduler.cache.objects

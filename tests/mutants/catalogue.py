@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.mutants.answers import ANSWERS
+from tests.mutants.answers_that_stay_out import ANSWERS_THAT_STAY_OUT
 from tests.mutants.claims import CLAIMS
 from tests.mutants.conditions import CONDITIONS
 from tests.mutants.device_classes import DEVICE_CLASSES
@@ -364,4 +365,5 @@ MUTANTS = (
     *NAMED_OBJECTS,
     *LAST_LOOKS,
     *JUDGED_BY_FILTERS,
+    *ANSWERS_THAT_STAY_OUT,
 )

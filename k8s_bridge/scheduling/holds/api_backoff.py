@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from fourleaf.k8s_bridge.ledger.unanswered_bindings import STEP
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule
 from fourleaf.model.gang import Gang, GangKey, Hold
@@ -27,6 +28,9 @@ class BackoffCause:
 
 REFUSED = BackoffCause(ReasonKind.REFUSED, "Allow it where it is refused")
 """The API, admission or a plugin says no."""
+
+UNANSWERED = BackoffCause(ReasonKind.UNANSWERED, STEP)
+"""Its dry run passed, and its bindings got no answer for long."""
 
 
 @dataclass(frozen=True, slots=True)
