@@ -313,9 +313,9 @@ HARM = (
     Mutant(
         "one word on readiness",
         "a gang is planned onto a node and dropped again, each second, while another node is free",
-        "k8s_bridge/cache/cluster_cache.py",
-        'ready_status(body) == "True"',
-        '"conditions" in body["status"] and ready_status(body) == "True"',
+        "k8s_bridge/cache/node_seen.py",
+        "        ready_status(body),\n",
+        '        ready_status(body) if "conditions" in body["status"] else "Unknown",\n',
         "tests/k8s_bridge/test_scheduler.py::test_a_node_that_does_not_say_whether_it_is_ready",
     ),
     Mutant(

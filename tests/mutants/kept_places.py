@@ -135,7 +135,7 @@ KEPT_PLACES = (
         "places that no pod is to have",
         "nodes stand idle for minutes after their Job has failed",
         "k8s_bridge/relocation/next_action.py",
-        "if not there and not _has_come(one, view) and view.lacking(one) == 0:",
+        "if not there and not _has_come(one, view) and view.is_unwanted(one):",
         "if False:",
         f"{LATE}::test_a_job_that_makes_no_more_has_none",
     ),
