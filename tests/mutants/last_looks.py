@@ -230,15 +230,6 @@ LAST_LOOKS = (
         "::test_what_cannot_be_repaired_is_planned_again_once_room_has_come",
     ),
     Mutant(
-        "repairs that room has come for",
-        "a gang that could not be repaired is never planned for again where a pod ends",
-        "k8s_bridge/relocation/repair.py",
-        "            and not any(changes(last.running, asked.running))\n",
-        "",
-        f"{RELOCATION}/test_repairs_in_vain.py"
-        "::test_what_cannot_be_repaired_is_planned_again_once_room_has_come",
-    ),
-    Mutant(
         "places while most nodes are silent",
         "pods go in vain for a gang whose places are given up as the API was away for a while",
         "k8s_bridge/relocation/next_action.py",

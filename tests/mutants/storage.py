@@ -73,8 +73,8 @@ STORAGE = (
         "ports that are taken",
         "two pods of one host port are placed on a node once a third pod is",
         "model/resources.py",
-        "    return dict(offer.extra).get(name, unlisted(name))\n",
-        "    return unlisted(name) if name.startswith(PORT_PREFIX) else offer.amount(name)\n",
+        "        left[name] = (unlisted(name) if known is None else known) - amount\n",
+        "        left[name] = unlisted(name) - amount\n",
         "tests/model/test_resources.py::test_a_port_that_is_taken_stays_taken",
     ),
     Mutant(
