@@ -191,7 +191,7 @@ class RepairPlanner:
         own = self.caused.limits(first, others, (), view) if first in at_fault else ()
         charge = charged(view.reading.snapshot, view)
         snapshot = replace(charge, standing=scaled(planned), eviction_limits=(*limits, *own))
-        if self._is_fruitless(snapshot):
+        if self._is_fruitless(snapshot, hit):
             due = self.clock.monotonic() + REPAIR_RETRY_SECONDS
             self._tried |= {one.gang.key: due for one in hit}
             return None
@@ -240,11 +240,12 @@ class RepairPlanner:
         if for_room <= {one.gang.key for one in hit}:
             self._planned_on = now
 
-    def _is_fruitless(self, asked: Snapshot) -> bool:
-        """Whether nothing can be done, as nothing has changed since that was the answer."""
+    def _is_fruitless(self, asked: Snapshot, hit: Sequence[StandingGang]) -> bool:
+        """Whether nothing can be done, as nothing has changed since it was so for all of `hit`."""
         last = self._fruitless
         return (
             last is not None
+            and all(one.gang.key in self.lost for one in hit)
             and last.fabric is asked.fabric
             and last.config is asked.config
             and last.eviction_limits == asked.eviction_limits

@@ -224,7 +224,7 @@ LAST_LOOKS = (
         "repairs in vain",
         "a gang that fits nowhere is planned for every five seconds while nothing changes",
         "k8s_bridge/relocation/repair.py",
-        "        if self._is_fruitless(snapshot):\n",
+        "        if self._is_fruitless(snapshot, hit):\n",
         "        if False:\n",
         f"{RELOCATION}/test_repairs_in_vain.py"
         "::test_what_cannot_be_repaired_is_planned_again_once_room_has_come",
