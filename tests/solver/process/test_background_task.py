@@ -52,7 +52,7 @@ def test_work_begins_when_it_is_time_or_when_it_is_wanted() -> None:
     """Three are to begin in an hour: one is waited for, one is dropped, and the third goes on."""
     begun = list[str]()
     later = time.monotonic() + 3600.0
-    wanted, dropped, _ = (BackgroundTask(lambda n=n: begun.append(n), later) for n in "abc")
+    wanted, dropped, waiting = (BackgroundTask(lambda n=n: begun.append(n), later) for n in "abc")
     dropped.drop()
     time.sleep(0.05)
     assert begun == []
@@ -62,6 +62,7 @@ def test_work_begins_when_it_is_time_or_when_it_is_wanted() -> None:
     while not soon.done:
         time.sleep(0.01)
     assert begun == ["a", "d"]
+    waiting.drop()
 
 
 def test_who_is_late_is_stopped() -> None:
