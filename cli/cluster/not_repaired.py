@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -14,8 +15,9 @@ if TYPE_CHECKING:
     from fourleaf.model.problems import Problem
     from fourleaf.model.reasons.pod_condition import ConditionReason
 
-REASON = "NotRepaired"
-"""The reason of the event that says so, on one of the gang's pods."""
+REASONS = ("NotRepaired", "EvictionForbidden")
+"""The reasons of events that say so, on one of the gang's pods: it has no place, or a pod that has
+to go first is kept."""
 MARK = " stays as it is: "
 """What stands between the gang and the why in its note."""
 
@@ -36,10 +38,13 @@ async def why_it_stays(
     from fourleaf.model.reasons.pod_condition import parsed
 
     try:
-        found = await cluster.list(EVENTS, namespace, fields=f"reason={REASON}")
+        found = await asyncio.gather(
+            *(cluster.list(EVENTS, namespace, fields=f"reason={one}") for one in REASONS)
+        )
     except ClusterError as error:
         return replace(refused(error, reach.name, "list", EVENTS), severity=Severity.WARNING)
-    about = [one for one in found.items if (one.get("regarding") or {}).get("uid") in pods]
+    events = (one for listed in found for one in listed.items)
+    about = [one for one in events if (one.get("regarding") or {}).get("uid") in pods]
     if not about:
         return None
     last = max(about, key=_seen)

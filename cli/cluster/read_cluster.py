@@ -15,7 +15,8 @@ from fourleaf.cli.cluster.config_in_force import (
     read_config_in_force,
 )
 from fourleaf.cli.cluster.connection import FEW_CONNECTIONS, connected, named, refused
-from fourleaf.cli.cluster.scheduler_namespace import is_held, renewed, scheduler_namespace
+from fourleaf.cli.cluster.leader import leader_lease, leads
+from fourleaf.cli.cluster.scheduler_namespace import renewed, scheduler_namespace
 from fourleaf.cli.cluster.silent_nodes import renewals, silences
 
 if TYPE_CHECKING:
@@ -161,9 +162,8 @@ async def _read(
     leaderless = False
     silent = dict[str, float]()
     if cached:
-        leader, heard = await asyncio.gather(_leader(cluster, home), renewals(cluster))
-        led = None if leader is None or not is_held(leader) else renewed(leader)
-        leaderless = leader is not None and led is None
+        (led, is_sure), heard = await asyncio.gather(_led(cluster, home), renewals(cluster))
+        leaderless = is_sure and led is None
         # Where all nodes are silent, no kubelet says how late it is.
         silent = silences(heard, 0.0 if led is None else min(led, time.time()))
     answers = (*await under_way, *await more)
@@ -202,19 +202,18 @@ async def _read(
     )
 
 
-async def _leader(cluster: Cluster, home: str) -> Body | None:
-    """The leader's Lease in `home`, empty where there is none; None where it may not be read."""
-    from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
-    from fourleaf.k8s_bridge.cluster.kinds import LEASES
-    from fourleaf.k8s_bridge.cluster.protocol import Target
-    from fourleaf.k8s_bridge.ledger.names import LEADER
+async def _led(cluster: Cluster, home: str) -> tuple[float | None, bool]:
+    """When a scheduler that leads has renewed, None where none does, and whether that is sure.
+
+    In seconds since the epoch. Who may not read the leader's Lease cannot be sure.
+    """
+    from fourleaf.k8s_bridge.cluster.errors import ClusterError
 
     try:
-        return await cluster.get(LEASES, Target(home, LEADER))
-    except NotFound:
-        return {}
+        lease = await leader_lease(cluster, home)
+        return renewed(lease) if await leads(cluster, home, lease) else None, True
     except ClusterError:
-        return None
+        return None, False
 
 
 async def _first(cluster: Cluster, kinds: Sequence[Kind], cached: bool) -> list[Body]:

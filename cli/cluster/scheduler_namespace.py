@@ -68,9 +68,14 @@ def is_held(lease: Body) -> bool:
 
 def renewed(lease: Body) -> float:
     """When it was, in seconds since the epoch."""
+    return moment_of(str((lease.get("spec") or {}).get("renewTime") or ""))
+
+
+def moment_of(renewal: str) -> float:
+    """The moment of a renewal as the Lease writes it, in seconds since the epoch, 0 for none."""
     try:
-        return datetime.fromisoformat(lease["spec"]["renewTime"]).timestamp()
-    except (KeyError, TypeError, ValueError):
+        return datetime.fromisoformat(renewal).timestamp()
+    except ValueError:
         return 0.0
 
 

@@ -60,9 +60,7 @@ def why_lines(
             yield indented(_what_comes(answer.failing))
         if answer.stays:
             yield _head(answer, "stays as it is, says the scheduler", "yellow")
-            yield from _said(answer.stays)
-            node = next(one.node for one in answer.standing if one.trouble)
-            yield indented(Text(f"`fourleaf drain {node}` plans its places anew", style="dim"))
+            yield from _stays(answer, answer.stays)
     gang = answer.gang
     if gang is None:
         return
@@ -110,6 +108,14 @@ def _not_yielding(answer: WhyAnswer) -> Iterator[RenderableType]:
         if step:
             yield indented(Text(f"unblock: {step.rstrip('.')}", style="green"))
         yield indented(Text(f"no preemption: {sentence.rstrip('.')}", style="yellow"))
+
+
+def _stays(answer: WhyAnswer, told: ConditionReason) -> Iterator[RenderableType]:
+    """Why a gang that has lost members is not repaired; places are of use where none is known."""
+    yield from _said(told)
+    if told.kind:
+        node = next(one.node for one in answer.standing if one.trouble)
+        yield indented(Text(f"`fourleaf drain {node}` plans its places anew", style="dim"))
 
 
 def _said(told: ConditionReason) -> Iterator[RenderableType]:

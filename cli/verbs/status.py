@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from fourleaf.cli.cluster.connection import refused
@@ -29,7 +27,6 @@ from fourleaf.cli.output.watch import WatchedAnswer, present
 if TYPE_CHECKING:
     from fourleaf.cli.cluster.read_cluster import Live
     from fourleaf.k8s_bridge.cluster.protocol import Cluster
-    from fourleaf.k8s_bridge.election.lease import LeaderLease
     from fourleaf.model.gang import GangKey
     from fourleaf.model.readers import InputReading
 
@@ -88,18 +85,26 @@ def _matters(document: Document) -> Document:
 
 async def _observed(cluster: Cluster, reach: ClusterAccess) -> Document:
     live = await read_live(cluster, reach, with_leases=True, cached=True)
-    return document_of(live, await leader_of(cluster, reach, live.home))
+    return document_of(live, await leader_of(cluster, reach, live.home, not live.leaderless))
 
 
-async def leader_of(cluster: Cluster, reach: ClusterAccess, namespace: str) -> Document:
-    """Who holds the leader's Lease in `namespace`. Raises `BadInput` where it cannot be read."""
+async def leader_of(
+    cluster: Cluster, reach: ClusterAccess, namespace: str, may_lead: bool = True
+) -> Document:
+    """Who holds the leader's Lease in `namespace`; none is valid unless one `may_lead`.
+
+    Raises `BadInput` where it cannot be read.
+    """
+    from fourleaf.cli.cluster.leader import is_valid, leader_lease
     from fourleaf.k8s_bridge.cluster.errors import ClusterError
     from fourleaf.k8s_bridge.cluster.kinds import LEASES
+    from fourleaf.k8s_bridge.election.lease import read_lease
     from fourleaf.model.problems import BadInput
 
     try:
-        lease = await _lease(cluster, namespace)
-        valid = lease is not None and await _is_valid(cluster, namespace, lease)
+        body = await leader_lease(cluster, namespace)
+        lease = read_lease(body) if body else None
+        valid = lease is not None and may_lead and await is_valid(cluster, namespace, lease)
     except ClusterError as error:
         raise BadInput([refused(error, reach.name, "get", LEASES)]) from error
     return {
@@ -109,47 +114,6 @@ async def leader_of(cluster: Cluster, reach: ClusterAccess, namespace: str) -> D
         "seconds": lease.seconds if lease else 0.0,
         "valid": valid,
     }
-
-
-async def _lease(cluster: Cluster, namespace: str) -> LeaderLease | None:
-    from fourleaf.k8s_bridge.cluster.errors import NotFound
-    from fourleaf.k8s_bridge.cluster.kinds import LEASES
-    from fourleaf.k8s_bridge.cluster.protocol import Target
-    from fourleaf.k8s_bridge.election.lease import read_lease
-    from fourleaf.k8s_bridge.ledger.names import LEADER
-
-    try:
-        return read_lease(await cluster.get(LEASES, Target(namespace, LEADER)))
-    except NotFound:
-        return None
-
-
-async def _is_valid(cluster: Cluster, namespace: str, lease: LeaderLease) -> bool:
-    """Whether the Lease is held.
-
-    Where its times say no, the clocks of two machines may differ: then it is watched for as
-    long as it holds, as candidates do, and is valid if it is renewed.
-    """
-    if not lease.holder:
-        return False
-    if 0 <= time.time() - _moment(lease.renewed) <= lease.seconds:
-        return True
-    until = time.monotonic() + lease.seconds
-    while time.monotonic() < until:
-        await asyncio.sleep(0.5)
-        now = await _lease(cluster, namespace)
-        if now is None or not now.holder:
-            return False
-        if now.version != lease.version:
-            return True
-    return False
-
-
-def _moment(text: str) -> float:
-    try:
-        return datetime.fromisoformat(text).timestamp()
-    except ValueError:
-        return 0.0
 
 
 def document_of(live: Live, leader: Document) -> Document:

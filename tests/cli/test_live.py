@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Callable
@@ -20,6 +21,8 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     NATIVE_POD_GROUPS_BETA,
 )
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, MemoryStore, actors
+from fourleaf.k8s_bridge.cluster.memory.actors import target
+from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.election.lease import lease_body
 from fourleaf.model.problems import BadInput
 from fourleaf.model.readers import open_paths
@@ -148,11 +151,30 @@ async def test_who_only_looks_is_answered_from_what_is_at_hand() -> None:
     assert not any(flags)
 
 
-@pytest.mark.parametrize(("ago", "led"), [(5, True), (600, False)])
+@pytest.mark.parametrize(("ago", "led"), [(5, True), (600, False), (-3600, False)])
 async def test_whether_a_scheduler_leads(ago: float, led: bool) -> None:
-    """Its Lease was renewed seconds ago, or minutes."""
+    """Its Lease was renewed seconds ago, or minutes, or it says so of an hour to come."""
     made = await cluster()
-    body = lease_body("fourleaf-scheduler", "a", 15, 1, time.time() - ago)
+    body = lease_body("fourleaf-scheduler", "a", 1, 1, time.time() - ago)
     await made.create(LEASES, "kube-system", body)
-    assert (await read_live(made, ClusterAccess(), cached=True)).led is led
+    seen = await read_live(made, ClusterAccess(), cached=True)
+    assert (seen.led, seen.leaderless) == (led, not led)
     assert not (await live(made)).led
+
+
+async def test_a_scheduler_leads_whose_clock_is_an_hour_ahead() -> None:
+    """Its Lease is renewed while we look."""
+    made = await cluster()
+    ahead = time.time() + 3600
+    await made.create(LEASES, "kube-system", lease_body("fourleaf-scheduler", "a", 6, 1, ahead))
+
+    async def renew() -> None:
+        await asyncio.sleep(0.2)
+        body = await made.get(LEASES, Target("kube-system", "fourleaf-scheduler"))
+        spec = lease_body("fourleaf-scheduler", "a", 6, 1, ahead + 2)["spec"]
+        await made.replace(LEASES, target(body), {**body, "spec": spec})
+
+    renewal = asyncio.create_task(renew())
+    seen = await read_live(made, ClusterAccess(), cached=True)
+    await renewal
+    assert (seen.led, seen.leaderless) == (True, False)

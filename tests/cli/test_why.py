@@ -26,8 +26,10 @@ from fourleaf.cli.verbs.why import (
 from fourleaf.k8s_bridge.cluster.kinds import EVENTS, JOBS, NAMESPACES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation
 from fourleaf.k8s_bridge.reporting.events.relocations import (
     what_does_not_yield,
+    what_is_forbidden,
     what_is_stranded,
 )
 from fourleaf.k8s_bridge.reporting.recorder.event_series import event_body
@@ -397,6 +399,28 @@ async def test_why_a_gang_stays_with_lost_members() -> None:
         "  short of GPUs",
         "  `fourleaf drain n1` plans its places anew",
     ]
+
+
+async def test_why_a_gang_stays_whose_lost_member_is_kept() -> None:
+    """A budget keeps it: that is why, what unblocks leads, and no other place would help."""
+    cluster = MemoryCluster()
+    await cluster.create(NAMESPACES, "", {"metadata": {"name": "ml"}})
+    leaver = Leaver(Target("ml", "g-0", "a"), "n1")
+    one = Relocation(GangKey("ml", "g"), Purpose.REPAIR, (), (leaver,), why="n1 is gone")
+    event = what_is_forbidden(one, leaver, "it would violate the disruption budget ml/keep")
+    await cluster.create(EVENTS, "ml", event_body(event, "me", 1e9, 0))
+    told = await why_it_stays(cluster, ClusterAccess(), "ml", {"a": "2001-09-09T01:46:39Z"}, 1e9)
+    assert isinstance(told, ConditionReason)
+    found = waits("")
+    answer = replace(explained(found, GangKey("ml", "g"), None), stays=told, gang=None)
+    member = RunningMember("g-0", "n1", "leaf-1", (), "its node is gone", None, True)
+    answer = replace(answer, standing=(member,))
+    shown = text(why_lines(answer, found.snapshot, 0.0, UNICODE))
+    said = " ".join(shown.partition("ml/g  stays as it is, says the scheduler")[2].split())
+    assert said == (
+        "unblock: raise its disruption budget, or delete the pod ml/g-0 should leave n1 (n1 is "
+        "gone), but may not for now: it would violate the disruption budget ml/keep"
+    )
 
 
 @pytest.mark.parametrize("has_failed_pod", [False, True])
