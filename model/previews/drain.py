@@ -63,7 +63,8 @@ class Drained:
 def emptied(reading: GangSource, nodes: Sequence[str], end_jobs: bool = False) -> Snapshot:
     """The snapshot in which all of ours on `nodes` is lost, and no pod may go there.
 
-    No Job ends of it but, where `end_jobs`, those with pods on `nodes`.
+    No Job ends of it but, where `end_jobs`, those with pods on `nodes`. Disruption budgets count
+    for each gang alone, as gangs leave one after another.
     """
     leaving = frozenset(nodes)
     snapshot = reading.snapshot
@@ -88,10 +89,25 @@ def emptied(reading: GangSource, nodes: Sequence[str], end_jobs: bool = False) -
         gangs=(),
         standing=tuple(standing),
         eviction_limits=(
-            *reading.eviction_limits(members),
+            *_in_turn(reading.eviction_limits(members), standing),
             *lasting_jobs(reading, members, ending),
         ),
     )
+
+
+def _in_turn(
+    limits: Iterable[EvictionLimit], standing: Iterable[StandingGang]
+) -> Iterator[EvictionLimit]:
+    """What disruption budgets allow of each gang alone.
+
+    Gangs leave one after another: a budget allows as much again once those before run elsewhere.
+    """
+    gang_of = {pod: one.gang.key for one in standing for pod in one.members}
+    for limit in limits:
+        pods: dict[GangKey | None, set[PodName]] = {}
+        for pod in limit.pods:
+            pods.setdefault(gang_of.get(pod), set()).add(pod)
+        yield from (replace(limit, pods=frozenset(some)) for some in pods.values())
 
 
 def _loses(one: StandingGang, at: dict[tuple[str, str], str], leaving: frozenset[str]) -> bool:

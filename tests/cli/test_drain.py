@@ -82,6 +82,24 @@ def test_a_budget_that_lets_one_of_two_go(run: Run, write: Write) -> None:
     assert "disruption budget ml/pair lets 1 go" in json.dumps(told)
 
 
+def test_a_budget_lets_gangs_go_one_after_another(run: Run, write: Write) -> None:
+    """Two replicas, each a gang: the budget that lets one go lets the other go once that runs."""
+    body = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "web", "namespace": "ml", "generation": 1},
+        "spec": {
+            "maxUnavailable": "34%",
+            "selector": {"matchExpressions": [{"key": "app", "operator": "DoesNotExist"}]},
+        },
+        "status": {"observedGeneration": 1, "disruptionsAllowed": 1},
+    }
+    replicas = stands("a", "n-0-0-0") + stands("b", "n-0-0-1")
+    text = cluster(2, *replicas) + "---\n" + yaml.safe_dump(body)
+    told = asked(run, write("in.yaml", text), "leaf-0-0")
+    assert told["moves"] == 2
+
+
 def test_a_leaf_is_emptied_into_the_next(run: Run, write: Write) -> None:
     """Both members of a pair go to the one leaf that is free, and that is proven."""
     path = write("in.yaml", cluster(2, *stands("pair", "n-0-0-0", "n-0-0-1")))
