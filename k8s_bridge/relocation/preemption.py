@@ -426,6 +426,7 @@ class PreemptionPlanner:
             if gang.key not in self._tried
             and gang.key not in self._asking
             and gang.key not in self._unanswered
+            and self.store.may_write(gang.key)
         )
         return min(may, key=self._turn, default=None)
 

@@ -171,6 +171,7 @@ class ReservationPlanner:
             for gang in awake
             if gang.priority >= lowest
             and gang.key not in self._tried
+            and self.store.may_write(gang.key)
             and (gang.priority > least or self._may_have_one(gang, after))
         ]
         return min(found, key=self._turn, default=None)

@@ -37,6 +37,10 @@ DELETE_RETRY_LIMIT_SECONDS = 30.0
 """Seconds after which a relocation that could not be deleted is tried again, and to which they
 grow."""
 
+NEW_RECORD_LIMIT_SECONDS = 120.0
+"""Seconds to which waits grow for a relocation that was never written: each try of one costs a plan
+for its gang."""
+
 RECORD_PATIENCE_SECONDS = 3.0
 """Seconds for which relocations are waited for that are being written, taken over or looked at;
 those about which the API is longer in answering go on beside."""
@@ -69,10 +73,12 @@ class RelocationStore:
     _undeleted: dict[GangKey, tuple[float, Backoff]] = field(default_factory=dict)
     """Gangs whose relocation the API did not let go: when the next try is due, monotonic."""
     _retries: RecordRetries = field(init=False)
+    _new_ones: RecordRetries = field(init=False)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     def __post_init__(self) -> None:
         self._retries = RecordRetries(self.clock)
+        self._new_ones = RecordRetries(self.clock, NEW_RECORD_LIMIT_SECONDS)
 
     def __iter__(self) -> Iterator[Relocation]:
         return iter(tuple(self._open.values()))
@@ -140,13 +146,14 @@ class RelocationStore:
                 written = await self.records.write_record(name, one.version, body)
                 self._open[one.gang] = read_relocation(written)
                 self._retries.taken(name)
+                self._new_ones.taken(name)
             except (Conflict, NotFound):
                 await self._again(one.gang)
                 if not self._stands(one):
                     held.remove(one)
             except (ClusterError, BadRecord) as error:
                 held.remove(one)
-                self._retries.refused(name)
+                (self._retries if one.version else self._new_ones).refused(name)
                 if self._open.get(one.gang) is one and not one.version:
                     self._let_go(one.gang)
                     if self.unwritten is not None:
@@ -181,6 +188,10 @@ class RelocationStore:
         except BadRecord as error:
             return str(error)
         return ""
+
+    def may_write(self, gang: GangKey) -> bool:
+        """Whether a new relocation of `gang` may be tried: the API has refused none just now."""
+        return self._new_ones.is_due(relocation_name(gang))
 
     async def put_all(self, several: Iterable[Relocation]) -> list[Relocation]:
         """Write each down, beside the others; those that hold (`put`)."""

@@ -25,8 +25,10 @@ class _RecordRetry:
 class RecordRetries:
     """When what was refused, by the name of its record, is due again."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, limit: float = RECORD_RETRY_LIMIT_SECONDS) -> None:
+        """`limit`: seconds to which the waits of one record grow."""
         self._clock = clock
+        self._limit = limit
         self._refused: dict[str, _RecordRetry] = {}
 
     def is_due(self, name: str) -> bool:
@@ -38,14 +40,12 @@ class RecordRetries:
         """The API has refused it once more."""
         now = self._clock.monotonic()
         # Records that are gone, or wanted no longer, are not tried again.
-        old = [
-            key for key, one in self._refused.items() if one.due + RECORD_RETRY_LIMIT_SECONDS < now
-        ]
+        old = [key for key, one in self._refused.items() if one.due + self._limit < now]
         for key in old:
             del self._refused[key]
         one = self._refused.get(name)
         if one is None:
-            backoff = Backoff(self._clock, 2 * RECORD_RETRY_SECONDS, RECORD_RETRY_LIMIT_SECONDS)
+            backoff = Backoff(self._clock, 2 * RECORD_RETRY_SECONDS, self._limit)
             one = self._refused[name] = _RecordRetry(backoff)
         one.due = now + one.backoff.next(RECORD_RETRY_SECONDS)
 

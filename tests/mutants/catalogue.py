@@ -38,6 +38,7 @@ from tests.mutants.stale import STALE
 from tests.mutants.starvation import STARVATION
 from tests.mutants.storage import STORAGE
 from tests.mutants.told import TOLD
+from tests.mutants.told_by_verbs import TOLD_BY_VERBS
 from tests.mutants.webhook import WEBHOOK
 
 SAFEGUARDS = "tests/k8s_bridge/ledger/test_safeguards.py"
@@ -366,4 +367,5 @@ MUTANTS = (
     *LAST_LOOKS,
     *JUDGED_BY_FILTERS,
     *ANSWERS_THAT_STAY_OUT,
+    *TOLD_BY_VERBS,
 )

@@ -103,6 +103,24 @@ async def test_a_record_that_is_refused_late_bars_no_gang() -> None:
     await bench.stop()
 
 
+async def test_a_record_that_is_refused_for_good_is_planned_for_later_and_later() -> None:
+    """In ten minutes some 15 times, not at each of sixty looks; two minutes after it may, it is."""
+    bench = Bench(1, 2)
+    refusing = Refusing("create", relocation_name(GangKey(TEAM, "top"))[:14])
+    await bench.classes(low=1, high=10)
+    await bench.start(answers=refusing)
+    await bench.submit("lo1", 4, priority="low")
+    await bench.submit("lo2", 4, priority="low")
+    await bench.submit("top", 4, priority="high")
+    await bench.clock.advance(600)
+    assert 4 <= refusing.count <= 35
+    assert refusing.evicted == []
+    refusing.left = 0
+    await bench.clock.advance(130)
+    assert len(await bench.places("top")) == 4
+    await bench.stop()
+
+
 async def test_no_pod_goes_for_a_record_that_may_not_be_claimed() -> None:
     """A new leader may not write the relocation of g, and tries that again, 20 times at most.
 
