@@ -153,7 +153,7 @@ class SolverClient:
         deadlines = deadlines or self._deadlines(question.snapshot)
         self.start()
         extensions = self.extensions_in_force(enabled)
-        begin = deadlines.patience if question.is_long else deadlines.began
+        begin = deadlines.begin(question.looks)
         own = BackgroundTask(lambda: question.own(extensions, deadlines.own), begin)
         try:
             try:

@@ -28,6 +28,9 @@ GREEDY_SHARE = 0.6
 OWN_PATIENCE_SHARE = 0.2
 """Of the time limit, for how long our own plan for many gangs waits for that of the worker."""
 
+LOOKS_PER_SECOND = 2_000_000
+"""How many times a second our own plan looks at a node for a gang, on a machine that is loaded."""
+
 SOLVER_SHARE = 0.9
 """Of the time that is left, what CP-SAT is told to take: it overruns its own limit."""
 
@@ -64,10 +67,16 @@ class Deadlines:
         """When our own plan takes no further gang: it has to be scored and checked yet."""
         return self.began + max(GRACE_SECONDS / 2, GREEDY_SHARE * (self.answer - self.began))
 
-    @property
-    def patience(self) -> float:
-        """When our own plan for many gangs begins, unless the worker has answered or failed."""
-        return self.began + OWN_PATIENCE_SHARE * self.limit
+    def begin(self, looks: int) -> float:
+        """When our own plan begins that looks so often at a node for a gang, at once for none.
+
+        Unless the worker has answered or failed before. However many they are, it has as much time
+        for them as one that is begun at once, as far as it needs it.
+        """
+        if not looks:
+            return self.began
+        patience = self.began + OWN_PATIENCE_SHARE * self.limit
+        return max(self.began, min(patience, self.own - looks / LOOKS_PER_SECOND))
 
     @property
     def told(self) -> float:

@@ -30,8 +30,8 @@ It takes as long as the worker's, on the one interpreter that hears of the clust
 class GuardedCall(Generic[P]):
     """One call, and the pure Python steps around it.
 
-    `own` makes a legal answer without the solver, which `is_long` in the making where it is to be
-    begun late; `nothing` makes one that changes nothing.
+    `own` makes a legal answer without the solver, with so many `looks` of a gang at a node where it
+    is to be begun late; `nothing` makes one that changes nothing.
     `breaches` says what is illegal in an answer, `worse` whether the first of two is worth
     less than the second, `explain` adds the reasons of gangs without a place. `own` and
     `explain` take the moment (monotonic seconds) at which to hand over what they have.
@@ -45,7 +45,7 @@ class GuardedCall(Generic[P]):
     breaches: Callable[[P, Extensions], Sequence[Breach]]
     worse: Callable[[P, P], bool]
     explain: Callable[[P, Extensions, float], P]
-    is_long: bool = False
+    looks: int = 0
 
 
 class IllegalPlanError(Exception):
@@ -116,6 +116,7 @@ def _without(plan: Plan, culprits: Mapping[GangKey, str]) -> Plan:
 
 def batch_call(steps: Fallback, snapshot: Snapshot) -> GuardedCall[Plan]:
     """What a batch asks, with the steps around it."""
+    gangs = len(snapshot.gangs)
     return GuardedCall(
         BatchTask(),
         snapshot,
@@ -125,7 +126,7 @@ def batch_call(steps: Fallback, snapshot: Snapshot) -> GuardedCall[Plan]:
         breaches=lambda plan, extensions: steps.validate(snapshot, plan, extensions),
         worse=lambda plan, rival: steps.places_less(snapshot, plan, rival),
         explain=lambda plan, extensions, until: steps.explain(snapshot, plan, extensions, until),
-        is_long=len(snapshot.gangs) > MANY_GANGS,
+        looks=gangs * len(snapshot.fabric.nodes) if gangs > MANY_GANGS else 0,
     )
 
 

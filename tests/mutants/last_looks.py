@@ -149,7 +149,7 @@ LAST_LOOKS = (
         "an own plan begun late",
         "the interpreter that hears of the cluster plans each full batch a second time, in vain",
         "solver/process/client.py",
-        "        begin = deadlines.patience if question.is_long else deadlines.began\n",
+        "        begin = deadlines.begin(question.looks)\n",
         "        begin = deadlines.began\n",
         "tests/solver/process/test_client.py"
         "::test_a_plan_of_our_own_for_many_gangs_is_made_only_where_the_worker_is_late",

@@ -40,4 +40,12 @@ TOLD_BY_VERBS = (
         "",
         f"{REFUSED}::test_a_record_that_is_refused_for_good_is_planned_for_later_and_later",
     ),
+    Mutant(
+        "an own plan begun early enough",
+        "a worker that hangs costs a large batch a third of its placements",
+        "solver/process/deadlines.py",
+        "        return max(self.began, min(patience, self.own - looks / LOOKS_PER_SECOND))\n",
+        "        return patience\n",
+        "tests/solver/process/test_deadlines.py",
+    ),
 )
