@@ -20,7 +20,7 @@ from fourleaf.k8s_bridge.ledger.reconciler import Reconciler
 from fourleaf.k8s_bridge.ledger.record_store import Formats, Records
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.ledger.state_lease import StateLease
-from fourleaf.k8s_bridge.ledger.unanswered_bindings import UnansweredBindings
+from fourleaf.k8s_bridge.ledger.unanswered_bindings import GIVE_UP_SECONDS, UnansweredBindings
 from fourleaf.k8s_bridge.ledger.volumes.awaited_volumes import AwaitedVolumes
 from fourleaf.k8s_bridge.ledger.volumes.volume_provisioning import VolumePatience
 from fourleaf.k8s_bridge.node_health.heartbeats import Heartbeats
@@ -39,7 +39,6 @@ from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.k8s_bridge.scheduling.cycle import Cycle, CycleObserver, Solve
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import (
-    LONGEST_WAIT_SECONDS,
     REFUSED,
     UNANSWERED,
     ApiBackoff,
@@ -111,8 +110,8 @@ class Outcomes:
         cause = BackoffCause(ReasonKind.VOLUMES_AWAITED, missed.step) if missed else REFUSED
         least = max(waits, default=0.0)
         if self.unanswered.gave_up(commit):
-            # Members that ran were evicted for it, and its next dry run would pass as this one did.
-            cause, least = UNANSWERED, max(least, LONGEST_WAIT_SECONDS)
+            # Its next dry run would pass as this one did. Others have its nodes half of the time.
+            cause, least = UNANSWERED, max(least, GIVE_UP_SECONDS)
         self.backoff.note(commit.gang, why, least, cause)
         # Nothing but the API's refusal is left where all nodes are there still.
         stands = all(self.cache.usable(member.node) for member in commit.members)

@@ -41,6 +41,11 @@ from fourleaf.model.snapshot import DEFAULTS, Snapshot
 
 OnPod: TypeAlias = Callable[[str], None]
 
+DOUBT_SECONDS = 60.0
+"""Seconds for which nothing is done about what is on its way to a node of which the API has lost
+sight, by itself, before others are looked for: most come back within them, and none of its pods
+that run is lost for that."""
+
 
 class ClusterCache:
     """Everything observed.
@@ -67,6 +72,8 @@ class ClusterCache:
         self._complete: dict[Kind, int] = {}
         self._gone = Tombstones(clock)
         self.nodes: dict[str, NodeSeen] = {}
+        self._unknown_since: dict[str, float] = {}
+        """Nodes of which the API does not know whether they are ready: since when, monotonic."""
         self._withheld: frozenset[str] = frozenset()
         self._failures: Mapping[str, int] = {}
         self._doubted: frozenset[str] = frozenset()
@@ -199,6 +206,7 @@ class ClusterCache:
             self._notify([metadata["uid"]])
         elif kind is NODES:
             self.nodes.pop(name, None)
+            self._unknown_since.pop(name, None)
             self.nodes_changed.set()
         self._note(changed)
 
@@ -229,10 +237,16 @@ class ClusterCache:
         return seen is not None and seen.ready == "True" and node not in self._withheld
 
     def is_doubted(self, node: str) -> bool:
-        """Whether a node is not usable for now, while nothing says that its pods are lost."""
-        seen = self.nodes.get(node)
+        """Whether a node is not usable for now, while nothing says that its pods are lost.
+
+        One of which alone nothing is known is doubted for `DOUBT_SECONDS`: its host may answer for
+        ever where its kubelet is off.
+        """
+        since = self._unknown_since.get(node)
         return node in self._doubted or (
-            seen is not None and seen.ready == "Unknown" and node not in self._withheld
+            since is not None
+            and node not in self._withheld
+            and self._clock.monotonic() - since < DOUBT_SECONDS
         )
 
     def judge(
@@ -419,7 +433,12 @@ class ClusterCache:
         return known is not None and _version(known) > _version(body)
 
     def _see_node(self, body: Body) -> None:
-        self.nodes[body["metadata"]["name"]] = node_seen(body)
+        name = body["metadata"]["name"]
+        self.nodes[name] = node_seen(body)
+        if self.nodes[name].ready == "Unknown":
+            self._unknown_since.setdefault(name, self._clock.monotonic())
+        else:
+            self._unknown_since.pop(name, None)
 
     def _notify(self, uids: Iterable[str]) -> None:
         for uid in uids:

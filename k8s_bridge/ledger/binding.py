@@ -94,22 +94,23 @@ class Binder:
     @property
     def allocator(self) -> Allocator:
         """Who writes the claims of members."""
-        return Allocator(self.cluster, self.drivers, self.clock)
+        return Allocator(self.cluster, self.drivers, self.clock, self.pods)
 
     async def bind(self, commit: str, member: Member, stands: Stands) -> BindingResult:
         """Bind `member` for `commit`, however long that takes.
 
         Where the pod has changed since it was planned, it is bound only if the commit `stands`.
         """
-        answer = await self._allocate(commit, member, stands)
-        if answer is not None:
-            return answer
+        if member.claims:
+            claims = BindingAttempt(commit, member, self.clock)
+            claims.what = "the allocation of a claim"
+            with self.unanswered.under_way(claims):
+                answer = await self._allocate(claims, stands)
+            if answer is not None:
+                return answer
         attempt = BindingAttempt(commit, member, self.clock)
-        self.unanswered.begin(attempt)
-        try:
+        with self.unanswered.under_way(attempt):
             return await self._bind(attempt, stands)
-        finally:
-            self.unanswered.end(attempt)
 
     async def _bind(self, attempt: BindingAttempt, stands: Stands) -> BindingResult:
         """Send the binding until there is an answer, or no hope of one."""
@@ -127,10 +128,7 @@ class Binder:
                 return answer or BindingResult(member, Bound.GONE)
             if attempt.is_hopeless:
                 # What is still under way meets the fence that the way back begins with.
-                answer = await self._impossible(commit, member, attempt.given_up())
-                if answer.result is Bound.IMPOSSIBLE:
-                    self.unanswered.give_up(attempt)
-                return answer
+                return await self._given_up(attempt)
             if seen.pod.version == pod.version:
                 if not attempt.is_failing:
                     await backoff.wait()
@@ -146,7 +144,7 @@ class Binder:
         """Send the binding of `pod`, as it was seen; None where the pod has to be read now."""
         commit, member = attempt.commit, attempt.member
         backoff = Backoff(self.clock)
-        while self.pods.usable(member.node):
+        while await self._is_usable(attempt):
             try:
                 await self.cluster.bind(binding(commit, member, pod))
                 return BindingResult(member, Bound.BOUND)
@@ -205,19 +203,40 @@ class Binder:
             return await self._revoked(commit, member, str(why))
         return None
 
-    async def _allocate(self, commit: str, member: Member, stands: Stands) -> BindingResult | None:
+    async def _is_usable(self, attempt: BindingAttempt) -> bool:
+        """Whether the node can be used, once it is known whether it lives.
+
+        Members that run would go for nothing where it comes back.
+        """
+        member = attempt.member
+        while not self.pods.usable(member.node):
+            if not self.pods.is_doubted(member.node) or is_gone(self.pods, member):
+                return False
+            attempt.doubted()
+            await self.clock.sleep(LOOK_SECONDS)
+        return True
+
+    async def _allocate(self, attempt: BindingAttempt, stands: Stands) -> BindingResult | None:
         """Give the claims of a member their devices; an answer where that is its end."""
-        if not member.claims:
-            return None
-        if not self.pods.usable(member.node):
+        commit, member = attempt.commit, attempt.member
+        if not await self._is_usable(attempt):
             return await self._impossible(commit, member, f"node {member.node} is not ready")
         try:
-            await self.allocator.allocate(commit, member, stands)
+            await self.allocator.allocate(commit, member, stands, attempt)
         except Impossible as why:
+            if attempt.is_hopeless:
+                return await self._given_up(attempt)
             return await self._impossible(commit, member, str(why))
         except Revoked as why:
             return await self._revoked(commit, member, str(why))
         return None
+
+    async def _given_up(self, attempt: BindingAttempt) -> BindingResult:
+        """That it is not asked for any longer, unless it is bound by now, or has gone."""
+        answer = await self._impossible(attempt.commit, attempt.member, attempt.given_up())
+        if answer.result is Bound.IMPOSSIBLE:
+            self.unanswered.give_up(attempt)
+        return answer
 
     async def _revoked(self, commit: str, member: Member, why: str) -> BindingResult:
         """That its commit was taken back, unless it is bound by now, or has gone."""

@@ -13,11 +13,19 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Conflict, NotFound, Refused, Throttled
+from fourleaf.k8s_bridge.cluster.errors import (
+    Ambiguous,
+    ClusterError,
+    Conflict,
+    NotFound,
+    Refused,
+    Throttled,
+)
 from fourleaf.k8s_bridge.cluster.kinds import RESOURCE_CLAIMS
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
 from fourleaf.k8s_bridge.ledger.names import COMMIT, FENCE
 from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
+from fourleaf.k8s_bridge.ledger.pods import PodLister, is_gone
 from fourleaf.k8s_bridge.ledger.records import ClaimAllocation, Member
 from fourleaf.k8s_bridge.runtime.api_text import second
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
@@ -76,6 +84,29 @@ class Revoked(Exception):
     """The commit no longer stands."""
 
 
+class Patience(Protocol):
+    """For how long what gets neither a yes nor a no is written again."""
+
+    def unsaid(self, error: ClusterError, /) -> None:
+        """This came in place of an answer."""
+
+    def unread(self) -> None:
+        """What it is about cannot be read either."""
+
+    def answered(self) -> None:
+        """The API has looked at it."""
+
+    def next_wait(self, least: float | None, /) -> float:
+        """Seconds until the next write, no less than `least`."""
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether it has taken so long that it is given up."""
+
+    def given_up(self) -> str:
+        """Why."""
+
+
 @dataclass(frozen=True, slots=True)
 class Allocator:
     """Writes what claims get, and takes it back. Both may be repeated."""
@@ -83,23 +114,34 @@ class Allocator:
     cluster: Cluster
     drivers: Drivers
     clock: Clock
+    pods: PodLister
 
-    async def allocate(self, commit: str, member: Member, stands: Stands) -> None:
-        """Give every claim of `member` its devices, however long that takes.
+    async def allocate(
+        self, commit: str, member: Member, stands: Stands, patience: Patience
+    ) -> None:
+        """Give every claim of `member` its devices, as long as there is `patience`.
 
-        Raises `Impossible`, and `Revoked` where a claim has changed and `commit` stands no more.
+        Raises `Impossible`, also where pod or node have gone, and `Revoked` where a claim has
+        changed and `commit` stands no more.
         """
         for one in member.claims:
-            await self._allocate(commit, member, one, stands)
+            await self._allocate(commit, member, one, stands, patience)
 
     async def _allocate(
-        self, commit: str, member: Member, one: ClaimAllocation, stands: Stands
+        self,
+        commit: str,
+        member: Member,
+        one: ClaimAllocation,
+        stands: Stands,
+        patience: Patience,
     ) -> None:
         backoff = Backoff(self.clock)
         refusing = PermanentRefusals(self.clock)
         while True:
             try:
-                body = await self.cluster.get(RESOURCE_CLAIMS, one.claim)
+                body = await self._read(member, one, patience)
+                if patience.is_hopeless:
+                    raise Impossible(patience.given_up())
                 self._check_devices(body, member, one)
                 if _is_done(commit, body, member, one):
                     return
@@ -111,15 +153,31 @@ class Allocator:
             except NotFound:
                 raise Impossible(f"ResourceClaim {one.claim} is gone") from None
             except Conflict:
+                patience.answered()
                 await backoff.wait()
             except (Ambiguous, Throttled) as error:
-                await backoff.wait(error.retry_after)
+                patience.unsaid(error)
+                await self.clock.sleep(patience.next_wait(error.retry_after))
             except Refused as error:
                 if _takes_no_change(error):
                     raise Impossible(f"ResourceClaim {one.claim} {UNCHANGEABLE}") from error
                 if refusing.for_good(error):
                     raise Impossible(f"ResourceClaim {one.claim}: {error}") from error
                 await backoff.wait()
+
+    async def _read(self, member: Member, one: ClaimAllocation, patience: Patience) -> Body:
+        """The claim as it stands now, however long that takes to read."""
+        backoff = Backoff(self.clock)
+        while True:
+            if is_gone(self.pods, member):
+                raise Impossible(f"pod {member.pod} is gone")
+            if not (self.pods.usable(member.node) or self.pods.is_doubted(member.node)):
+                raise Impossible(f"node {member.node} is not ready")
+            try:
+                return await self.cluster.get(RESOURCE_CLAIMS, one.claim)
+            except (Ambiguous, Throttled) as error:
+                patience.unread()
+                await backoff.wait(error.retry_after)
 
     def _check_devices(self, body: Body, member: Member, one: ClaimAllocation) -> None:
         """Raise `Impossible` where a driver has taken a device of the claim away."""

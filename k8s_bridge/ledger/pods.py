@@ -44,6 +44,9 @@ class PodLister(Protocol):
     def usable(self, node: str) -> bool:
         """Whether the node exists and is ready."""
 
+    def is_doubted(self, node: str) -> bool:
+        """Whether a node is not usable for now, while nothing says that its pods are lost."""
+
     def running_on(self, node: str) -> Iterable[tuple[GangKey, Member]]:
         """The pods of ours that are bound to `node`, with the gangs that they belong to."""
 

@@ -327,8 +327,10 @@ class Reconciler:
             self.binder.provision(name, member, standing, nodes) for member in waiting
         )
         answers = [one for one in early if one is not None]
-        if not answers:
-            answers = await together(self._bind(commit, member) for member in members)
+        for some in () if answers else self.binder.unanswered.in_turn(members):
+            answers += await together(self._bind(commit, member) for member in some)
+            if any(answer.result is not Bound.BOUND for answer in answers):
+                break
         if any(answer.result is Bound.FENCED for answer in answers):
             raise Fenced(next(a.why for a in answers if a.result is Bound.FENCED))
         for answer in answers:
@@ -344,6 +346,7 @@ class Reconciler:
     async def _bind(self, commit: Commit, member: Member) -> BindingResult:
         answer = await self.binder.bind(commit.name, member, self._standing(commit))
         if answer.result is Bound.BOUND:
+            self.binder.unanswered.bound(member)
             self.observer.bound(commit, member)
         self.ledger.wake(member.pod.uid)
         return answer

@@ -7,7 +7,8 @@ The gang holds its nodes meanwhile and is planned no more, so no cycle says why 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from fourleaf.k8s_bridge.cluster.errors import ClusterError
@@ -39,14 +40,25 @@ LAST_WAIT_SECONDS = 2.0
 
 STEP = "look for a webhook on pods/binding, or for what keeps the API server from answering"
 
+OVERLOADED = 429
+"""The status by which an API server puts off requests that it has no turn for."""
+
+BY_ADMISSION = "admission webhook"
+"""What the API server says of a webhook that denies a request, by whatever status."""
+
+SUSPECTS_LIMIT = 10_000
+"""How many members that got no answer are remembered; the oldest are forgotten first."""
+
 
 class BindingAttempt:
-    """The requests to bind one member, until one is answered by yes or no."""
+    """The requests to bind one member, those about its claims too, until one gets a yes or no."""
 
     def __init__(self, commit: str, member: Member, clock: Clock) -> None:
         self.commit = commit
         self.member = member
         self.said = ""
+        self.what = "the binding"
+        self.step = STEP
         self.sent = clock.monotonic()
         self._at = clock.wall()
         self._clock = clock
@@ -55,8 +67,13 @@ class BindingAttempt:
         self._backoff = Backoff(clock, most=REQUEST_WAIT_LIMIT_SECONDS)
 
     def unsaid(self, error: ClusterError) -> None:
-        """This came in place of an answer."""
-        self.said = str(error)
+        """This came in place of an answer.
+
+        An API server without a turn for it takes others first, and it some time.
+        """
+        self.said, self.step = str(error), STEP
+        if error.status == OVERLOADED and BY_ADMISSION not in self.said:
+            return
         self._failed_at = self._clock.monotonic()
         if self._failing_since is None:
             self._failing_since = self._failed_at
@@ -69,6 +86,12 @@ class BindingAttempt:
     def answered(self) -> None:
         """The API has looked at it, and found that the pod has changed."""
         self._failing_since = None
+
+    def doubted(self) -> None:
+        """It is not sent for now: it is unknown whether its node lives."""
+        self._failing_since = None
+        self.said = f"node {self.member.node} is not ready, and may come back"
+        self.step = f"bring {self.member.node} back to ready, or delete it if it is surely off"
 
     def next_wait(self, least: float | None) -> float:
         """Seconds until the next request, no less than `least`: the last one is in time."""
@@ -107,14 +130,14 @@ class BindingAttempt:
             f"{self._what()} has not taken since {second(self._at)}, and so it is with "
             f"{others + 1:,} of its {size:,} pods: {self.said or 'no answer has come'}"
         )
-        return Reason(ReasonKind.UNANSWERED, detail, unblock=(f"{STEP}; it is sent again",))
+        return Reason(ReasonKind.UNANSWERED, detail, unblock=(f"{self.step}; it is sent again",))
 
     def given_up(self) -> str:
         """Why its gang goes back."""
         return f"{self._what()} has not taken in {GIVE_UP_SECONDS:.0f} s: {self.said}"
 
     def _what(self) -> str:
-        return f"the binding of pod {self.member.pod} to {self.member.node}"
+        return f"{self.what} of pod {self.member.pod} to {self.member.node}"
 
 
 def _tell_nothing(_commit: Commit, _why: Reason) -> None:
@@ -138,19 +161,41 @@ class UnansweredBindings:
     """By the UID of the pod; the one that was sent first comes first."""
     _told: dict[str, _SaidOfCommit] = field(default_factory=dict)
     _given_up: set[str] = field(default_factory=set)
+    _suspects: dict[str, None] = field(default_factory=dict)
+    """UIDs of pods that got no answer once, and were not bound since."""
 
-    def begin(self, attempt: BindingAttempt) -> None:
-        """A binding is sent for the first time."""
-        self._given_up.discard(attempt.member.pod.uid)
-        self._open[attempt.member.pod.uid] = attempt
-
-    def end(self, attempt: BindingAttempt) -> None:
-        """It is sent no more, whatever came of it."""
-        self._open.pop(attempt.member.pod.uid, None)
+    @contextmanager
+    def under_way(self, attempt: BindingAttempt) -> Iterator[None]:
+        """A binding is sent, and no more at the end, whatever came of it."""
+        uid = attempt.member.pod.uid
+        self._given_up.discard(uid)
+        self._open[uid] = attempt
+        try:
+            yield
+        finally:
+            self._open.pop(uid, None)
 
     def give_up(self, attempt: BindingAttempt) -> None:
         """Its commit goes back for want of an answer."""
-        self._given_up.add(attempt.member.pod.uid)
+        uid = attempt.member.pod.uid
+        self._given_up.add(uid)
+        self._suspects[uid] = None
+        while len(self._suspects) > SUSPECTS_LIMIT:
+            del self._suspects[next(iter(self._suspects))]
+
+    def bound(self, member: Member) -> None:
+        """A member stands on its node."""
+        self._suspects.pop(member.pod.uid, None)
+
+    def in_turn(self, members: Iterable[Member]) -> list[list[Member]]:
+        """Members to bind at once, then those to bind once all before are.
+
+        First those that got no answer the last time: where it is so again, no other has to go.
+        """
+        every = list(members)
+        first = [one for one in every if one.pod.uid in self._suspects]
+        rest = [one for one in every if one.pod.uid not in self._suspects]
+        return [some for some in (first, rest) if some]
 
     def gave_up(self, commit: Commit) -> bool:
         """Whether a commit goes back for want of an answer; said once."""

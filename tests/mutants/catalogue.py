@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.mutants.answers import ANSWERS
 from tests.mutants.answers_that_stay_out import ANSWERS_THAT_STAY_OUT
+from tests.mutants.bound_once_more import BOUND_ONCE_MORE
 from tests.mutants.claims import CLAIMS
 from tests.mutants.conditions import CONDITIONS
 from tests.mutants.device_classes import DEVICE_CLASSES
@@ -368,4 +369,5 @@ MUTANTS = (
     *JUDGED_BY_FILTERS,
     *ANSWERS_THAT_STAY_OUT,
     *TOLD_BY_VERBS,
+    *BOUND_ONCE_MORE,
 )

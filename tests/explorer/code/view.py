@@ -30,6 +30,10 @@ class View:
         """Every node but the dead ones."""
         return node not in self.dead
 
+    def is_doubted(self, _node: str) -> bool:
+        """Every node is well, or dead."""
+        return False
+
     def running_on(self, node: str) -> Iterable[tuple[GangKey, Member]]:
         """Bound pods, with the gang that their annotation names."""
         for record in self.store.pods():

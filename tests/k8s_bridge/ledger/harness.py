@@ -149,6 +149,10 @@ class TruePods:
         """Every node but those said to be dead."""
         return node not in self.dead_nodes
 
+    def is_doubted(self, _node: str) -> bool:
+        """Every node is well, or dead."""
+        return False
+
     def running_on(self, node: str) -> Iterable[tuple[GangKey, Member]]:
         """Bound pods, with the gang that their annotation names."""
         for body in self.world.pods():

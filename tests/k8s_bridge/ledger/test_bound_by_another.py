@@ -30,6 +30,10 @@ class One:
         """Every node is."""
         return bool(node)
 
+    def is_doubted(self, node: str) -> bool:
+        """It is not asked."""
+        raise NotImplementedError(node)
+
     def running_on(self, node: str) -> Iterable[tuple[GangKey, Member]]:
         """Nobody asks."""
         raise NotImplementedError(node)

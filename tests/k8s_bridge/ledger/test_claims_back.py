@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.errors import Refused
-from fourleaf.k8s_bridge.cluster.kinds import RESOURCE_CLAIMS
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Refused
+from fourleaf.k8s_bridge.cluster.kinds import PODS, RESOURCE_CLAIMS
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.binding import Binder
 from fourleaf.k8s_bridge.ledger.claim_allocation import NoDrivers
 from fourleaf.k8s_bridge.ledger.permanent_refusal import PERMANENT_AFTER_SECONDS
 from fourleaf.model.devices.names import DeviceName
-from tests.k8s_bridge.ledger.claiming import started
+from tests.k8s_bridge.ledger.claiming import ClaimWorld, started
 from tests.k8s_bridge.ledger.harness import TEAM, Death, Killed, Leader, on
 
 
@@ -40,6 +42,72 @@ async def test_a_claim_with_other_devices_takes_the_gang_back() -> None:
     assert not first.get("status", {}).get("allocation")
     assert second["status"]["allocation"] == other
     assert not any(page.entries for page in world.pages())
+
+
+class NoAnswer:
+    """Writes of one claim fail as those behind a webhook that is down, until it `is_up`."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.is_up = False
+
+    async def before(self, request: ApiRequest) -> None:
+        """Fail it."""
+        is_claim = request.kind is RESOURCE_CLAIMS and request.writes
+        if is_claim and request.target.name == self.name and not self.is_up:
+            raise Ambiguous("failed calling webhook", 500)
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Answers pass."""
+
+
+async def _pass(world: ClaimWorld, leader: Leader, seconds: float) -> None:
+    """Let time pass, in which the leader works."""
+    until = world.clock.now + seconds
+    while world.clock.now < until:
+        await leader.keeping.run_once()
+        world.kubelets.step()
+        await asyncio.sleep(0)
+        world.clock.now += 0.1
+
+
+async def test_a_claim_without_an_answer_takes_the_gang_back() -> None:
+    """Three of four are bound; for the claim of the fourth no write is answered in two minutes.
+
+    What runs goes, what waits is told why, and nothing is held once the webhook is up.
+    """
+    world = await started()
+    wanted = await world.claiming("g", on(0, size=4))
+    leader = Leader(world, "a")
+    webhook = NoAnswer("g-3")
+    leader.cluster.interceptors.append(webhook)
+    await leader.take_over()
+    await leader.commit(wanted)
+    await _pass(world, leader, 200.0)
+    assert leader.rolled == [
+        f"the allocation of a claim of pod ml/g-3 to {on(0, size=4)[3]} has not taken in 120 s: "
+        "failed calling webhook"
+    ]
+    assert not any(body["spec"].get("nodeName") for body in world.pods())
+    webhook.is_up = True
+    await _pass(world, leader, 100.0)
+    assert not any(page.entries for page in world.pages())
+    assert not any(body.get("status", {}).get("allocation") for body in world.claims())
+
+
+async def test_a_claim_without_an_answer_holds_nothing_for_pods_that_are_gone() -> None:
+    """All four are deleted meanwhile: their nodes are free within a minute."""
+    world = await started()
+    wanted = await world.claiming("g", on(0, size=4))
+    leader = Leader(world, "a")
+    leader.cluster.interceptors.append(NoAnswer("g-3"))
+    await leader.take_over()
+    await leader.commit(wanted)
+    await _pass(world, leader, 5.0)
+    for body in world.pods():
+        await world.cluster.delete(PODS, Target(TEAM, body["metadata"]["name"]))
+    await _pass(world, leader, 60.0)
+    assert not leader.ledger.open_commits()
 
 
 async def test_a_claim_made_anew_takes_the_gang_back() -> None:

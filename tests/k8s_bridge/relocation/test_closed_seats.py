@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from fourleaf.k8s_bridge.cluster.errors import Throttled
-from fourleaf.k8s_bridge.cluster.kinds import NODES
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
 from tests.k8s_bridge.relocation.bench import Bench
 
 
@@ -46,6 +47,29 @@ async def test_a_preemption_that_told_no_pod_to_go_is_made_again_soon(bench: Ben
     assert len(places) == 1
     assert api.closed not in places.values()
     assert len(await bench.events("Evicted")) == 1
+
+
+async def test_a_seat_whose_kubelet_has_died_holds_no_gang_for_long(bench: Bench) -> None:
+    """The host of a repair's seat answers, its kubelet is off: others are taken after a minute.
+
+    Eight nodes are free, and places are kept for 15 minutes.
+    """
+    await bench.submit("g", 4)
+    bench.lose((await bench.places("g"))[0])
+    while not await bench.events("Evicted"):
+        await bench.clock.advance(0.05)
+    (seat, *_) = read_relocation(
+        (await bench.cluster.list(LEASES, labels=RELOCATIONS)).items[0]
+    ).seats
+    bench.heartbeats.silent.add(seat.node)
+    bench.kubelets.silent.add(seat.node)
+    unknown = {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}}
+    await bench.cluster.patch(NODES, Target("", seat.node), unknown, "status")
+    await bench.clock.advance(40)
+    assert len(await bench.places("g")) < 4
+    await bench.clock.advance(50)
+    assert len(await bench.places("g")) == 4
+    assert seat.node not in (await bench.places("g")).values()
 
 
 class NoEviction:

@@ -109,7 +109,7 @@ async def test_requests_grow_rare(bench: Bench) -> None:
 
 @pytest.mark.parametrize("kind", [Throttled, Ambiguous])
 async def test_a_gang_does_not_stay_bound_in_part(bench: Bench, kind: type[ClusterError]) -> None:
-    """After two minutes the three that run are evicted, and the gang rests for one."""
+    """After two minutes the three that run are evicted, and the gang rests for two."""
     webhook = Webhook(bench.clock, "-2")
     webhook.error = kind(f"503 {WORDS}", 503)
     await bench.start(dry_run="always", answers=webhook)
@@ -129,6 +129,66 @@ async def test_a_gang_does_not_stay_bound_in_part(bench: Bench, kind: type[Clust
     webhook.lasts = False
     await bench.clock.advance(120)
     assert len(await bench.places("g")) == 4
+
+
+async def test_who_got_no_answer_is_bound_first_the_next_time(bench: Bench) -> None:
+    """For an hour one member of four gets none: the others were started once, and no second time.
+
+    It has the nodes for two minutes of four. Once there is an answer, all four start.
+    """
+    webhook = Webhook(bench.clock, "-2")
+    await bench.start(dry_run="always", answers=webhook)
+    await bench.submit("g", 4)
+    started = set[str]()
+    for _ in range(360):
+        await bench.clock.advance(10)
+        pods = await bench.pods("g")
+        started |= {body["metadata"]["uid"] for body in pods if body["spec"].get("nodeName")}
+    assert len(started) == 3
+    assert len(await bench.events("GangRolledBack")) <= 2
+    gaps = [later - sooner for sooner, later in zip(webhook.at, webhook.at[1:], strict=False)]
+    assert 10 <= sum(gap >= 115 for gap in gaps) <= 16
+    webhook.lasts = False
+    await bench.clock.advance(150)
+    assert len(await bench.places("g")) == 4
+
+
+async def test_an_overloaded_api_server_takes_no_gang_back(bench: Bench) -> None:
+    """It puts off the bindings of one pod for ten minutes, and answers all else: that is told.
+
+    Where a webhook answers so, with the same status, the three that run go after two minutes.
+    """
+    webhook = Webhook(bench.clock, "-2")
+    webhook.error = Throttled("Too many requests, please try again later.", 429, "TooManyRequests")
+    await started(bench, webhook)
+    await bench.clock.advance(600)
+    assert await bound(bench) == {"g-0", "g-1", "g-3"}
+    assert "Too many requests" in await message(bench, "g-2")
+    webhook.error = Throttled(WORDS, 429, "TooManyRequests")
+    await bench.clock.advance(180)
+    assert await bound(bench) == set()
+
+
+async def test_a_silence_of_most_nodes_takes_no_gang_back(bench: Bench) -> None:
+    """Three of four run as 15 of 16 nodes fall silent, for 90 s: all four run after it."""
+    webhook = Webhook(bench.clock, "g-2-")
+    await bench.start(dry_run="always", answers=webhook)
+    await bench.submit("g", 4)
+    before = await bench.uids("g")
+    assert len(await bench.places("g")) == 3
+    names = [body["metadata"]["name"] for body in bench.fabric]
+    bench.lose(*names[:-1])
+    await bench.clock.advance(90)
+    (waits,) = (one for one in await bench.pods("g") if not one["spec"].get("nodeName"))
+    told = said([waits])
+    assert told is not None
+    assert "is not ready, and may come back" in told.sentence
+    assert told.unblock[0].startswith("bring n-0-")
+    webhook.lasts = False
+    bench.restore(*names)
+    await bench.clock.advance(60)
+    assert len(await bench.places("g")) == 4
+    assert await bench.uids("g") == before
 
 
 async def test_an_answer_in_time_takes_no_gang_back(bench: Bench) -> None:

@@ -1,0 +1,70 @@
+"""Safeguards of bindings that get no answer, and of nodes about which nothing is known."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+BINDINGS = "tests/k8s_bridge/scheduling/test_unanswered_bindings.py"
+CLAIMS = "tests/k8s_bridge/ledger/test_claims_back.py"
+ATTEMPT = "k8s_bridge/ledger/unanswered_bindings.py"
+ALLOCATION = "k8s_bridge/ledger/claim_allocation.py"
+
+BOUND_ONCE_MORE = (
+    Mutant(
+        "members that got no answer are bound first",
+        "a webhook that lets dry runs pass has the others of a gang evicted every four minutes",
+        ATTEMPT,
+        "        first = [one for one in every if one.pod.uid in self._suspects]\n",
+        "        first = list[Member]()\n",
+        f"{BINDINGS}::test_who_got_no_answer_is_bound_first_the_next_time",
+    ),
+    Mutant(
+        "an API server without a turn",
+        "what an overloaded API server has bound of a gang is evicted after two minutes",
+        ATTEMPT,
+        "        if error.status == OVERLOADED and BY_ADMISSION not in self.said:\n",
+        "        if False:\n",
+        f"{BINDINGS}::test_an_overloaded_api_server_takes_no_gang_back",
+    ),
+    Mutant(
+        "webhooks that deny as if they were overloaded",
+        "a gang runs in part for ever behind one",
+        ATTEMPT,
+        "        if error.status == OVERLOADED and BY_ADMISSION not in self.said:\n",
+        "        if error.status == OVERLOADED:\n",
+        f"{BINDINGS}::test_an_overloaded_api_server_takes_no_gang_back",
+    ),
+    Mutant(
+        "bindings to nodes that are doubted",
+        "what runs of a gang is evicted as most nodes fall silent for a while",
+        "k8s_bridge/ledger/binding.py",
+        "            if not self.pods.is_doubted(member.node) or is_gone(self.pods, member):\n",
+        "            if True:\n",
+        f"{BINDINGS}::test_a_silence_of_most_nodes_takes_no_gang_back",
+    ),
+    Mutant(
+        "claims that get no answer",
+        "a gang runs in part for ever, as one of its claims is not answered",
+        ALLOCATION,
+        "                if patience.is_hopeless:\n",
+        "                if False:\n",
+        f"{CLAIMS}::test_a_claim_without_an_answer_takes_the_gang_back",
+    ),
+    Mutant(
+        "claims of pods that are gone",
+        "nodes stay held for pods that were deleted while their claims got no answer",
+        ALLOCATION,
+        "            if is_gone(self.pods, member):\n",
+        "            if False:\n",
+        f"{CLAIMS}::test_a_claim_without_an_answer_holds_nothing_for_pods_that_are_gone",
+    ),
+    Mutant(
+        "an end of doubt",
+        "a kubelet that is off while its host answers keeps a gang from free nodes for 15 minutes",
+        "k8s_bridge/cache/cluster_cache.py",
+        "            and self._clock.monotonic() - since < DOUBT_SECONDS\n",
+        "",
+        "tests/k8s_bridge/relocation/test_closed_seats.py"
+        "::test_a_seat_whose_kubelet_has_died_holds_no_gang_for_long",
+    ),
+)
