@@ -104,6 +104,8 @@ class Leader:
             finally:
                 cache.mute(self.ledger.wake)
                 cache.seal(frozenset(), frozenset())
+                # What is known of nodes is old where this replica leads again.
+                cache.judge(frozenset(), {})
                 parts.cycle.forget()
 
     def _seal(self) -> None:
