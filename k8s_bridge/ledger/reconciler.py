@@ -31,7 +31,7 @@ from fourleaf.k8s_bridge.ledger.sealed import BadRecord
 from fourleaf.k8s_bridge.ledger.takeover import find
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.k8s_bridge.runtime.concurrency import patiently, together
+from fourleaf.k8s_bridge.runtime.concurrency import first_answer, patiently, together
 from fourleaf.k8s_bridge.runtime.record_retries import RecordRetries
 
 CONVERT_BATCH_RECORDS = 50
@@ -323,10 +323,11 @@ class Reconciler:
         waiting = [member for member in members if self.binder.uses_volumes(member)]
         nodes = self.binder.nodes_of_claims(commit.members) if waiting else {}
         name, standing = commit.name, self._standing(commit)
-        early = await together(
+        # One volume that never comes is enough: the nodes would idle until others come or do not.
+        early = await first_answer(
             self.binder.provision(name, member, standing, nodes) for member in waiting
         )
-        answers = [one for one in early if one is not None]
+        answers = [] if early is None else [early]
         for some in () if answers else self.binder.unanswered.in_turn(members):
             answers += await together(self._bind(commit, member) for member in some)
             if any(answer.result is not Bound.BOUND for answer in answers):

@@ -175,7 +175,7 @@ class Executor:
         told, reading = frozenset(self._told), self.cache.reading()
         moved = self.kept_leaves.moved(there, reading.snapshot)
         over = frozenset(one.gang for one in there if (one.gang, one.opened) in self._doomed)
-        makers = self.makers.of(there, self.cache.objects)
+        makers = self.makers.of(there, self.cache.objects, now)
         return ClusterView(
             self.cache, reading, there, dead, now, ages, overdue, told, moved, over, makers
         )

@@ -32,6 +32,10 @@ LivePods = Callable[[str, str], int]
 Makers = Mapping[tuple[Kind, str, str], str]
 """Kind, namespace and name of makers -> the UID of each."""
 
+REPLACE_SECONDS = 10.0
+"""Seconds for which a StatefulSet that is gone may be on its way to be replaced: it is deleted
+without its pods and applied anew where a field of it has to change that cannot."""
+
 _OF_AN_INDEX = re.compile(r"(.+)-[0-9]+-[a-z0-9]{5}")
 _GENERATED = re.compile(r"(.+)-[a-z0-9]{5}")
 _NUMBERED = re.compile(r"(.+)-[0-9]+")
@@ -60,16 +64,35 @@ class KnownMakers:
     def __init__(self) -> None:
         self._known: dict[tuple[GangKey, float], Makers] = {}
         """Gang and time of a relocation -> its makers."""
+        self._gone_since: dict[tuple[Kind, str, str], float] = {}
 
-    def of(self, there: Sequence[Relocation], objects: Objects) -> dict[GangKey, Makers]:
-        """The makers of each of these, which are all that there are."""
+    def of(
+        self, there: Sequence[Relocation], objects: Objects, now: float
+    ) -> dict[GangKey, Makers]:
+        """The makers of each of these, which are all that there are; `now` in seconds.
+
+        One is left out that may be replaced any moment.
+        """
         known = self._known
         self._known = {
             key: known[key] if key in known else _makers_of(one, objects)
             for one in there
             for key in [(one.gang, one.opened)]
         }
-        return {gang: makers for (gang, _), makers in self._known.items()}
+        gone = {
+            maker
+            for makers in self._known.values()
+            for maker in makers
+            if maker[0] is STATEFUL_SETS and maker[1:] not in objects.get(STATEFUL_SETS, {})
+        }
+        self._gone_since = {maker: self._gone_since.get(maker, now) for maker in gone}
+        return {
+            gang: {maker: uid for maker, uid in makers.items() if not self._is_awaited(maker, now)}
+            for (gang, _), makers in self._known.items()
+        }
+
+    def _is_awaited(self, maker: tuple[Kind, str, str], now: float) -> bool:
+        return now - self._gone_since.get(maker, -math.inf) < REPLACE_SECONDS
 
 
 def _makers_of(one: Relocation, objects: Objects) -> Makers:
@@ -97,7 +120,8 @@ def lacking(
 
     A maker that was made after `since`, in seconds since the epoch, is another of the same name.
     `live` counts the pods of a controller, by its namespace and UID, that run or wait. One of
-    those `known` that is there no more makes none. Where the name fits several makers, the largest
+    those `known` that is there no more makes none; a StatefulSet in place of another makes the same
+    pods, of which nothing is known. Where the name fits several makers, the largest
     number counts.
     """
     found: list[int | None] = []
@@ -106,7 +130,8 @@ def lacking(
         uid = known.get((kind, pod.namespace, name))
         # Where nothing at all is known of a kind, it may not be read for now.
         if uid is not None and kind in objects and _uid(body) != uid:
-            found.append(0)
+            if body is None or kind is not STATEFUL_SETS:
+                found.append(0)
             continue
         if body is None or _made_at(body) > since:
             continue

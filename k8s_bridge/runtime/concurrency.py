@@ -25,6 +25,24 @@ async def together(steps: Iterable[Awaitable[_Result]]) -> list[_Result]:
         raise
 
 
+async def first_answer(steps: Iterable[Awaitable[_Result | None]]) -> _Result | None:
+    """Run all steps at once; the first answer that is not None, None where all are.
+
+    The others are cancelled then, and awaited, as where one raises.
+    """
+    tasks = [asyncio.ensure_future(step) for step in steps]
+    try:
+        for done in asyncio.as_completed(tasks):
+            answer = await done
+            if answer is not None:
+                return answer
+        return None
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
 async def patiently(
     tasks: Collection[asyncio.Task[None]], patience: Coroutine[Any, Any, None]
 ) -> None:

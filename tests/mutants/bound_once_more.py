@@ -6,6 +6,8 @@ from tests.mutants.mutant import Mutant
 
 BINDINGS = "tests/k8s_bridge/scheduling/test_unanswered_bindings.py"
 CLAIMS = "tests/k8s_bridge/ledger/test_claims_back.py"
+LATE = "tests/k8s_bridge/relocation/test_late_members.py"
+VOLUMES = "tests/k8s_bridge/scheduling/test_volumes.py"
 ATTEMPT = "k8s_bridge/ledger/unanswered_bindings.py"
 ALLOCATION = "k8s_bridge/ledger/claim_allocation.py"
 
@@ -66,5 +68,45 @@ BOUND_ONCE_MORE = (
         "",
         "tests/k8s_bridge/relocation/test_closed_seats.py"
         "::test_a_seat_whose_kubelet_has_died_holds_no_gang_for_long",
+    ),
+    Mutant(
+        "what a replica knew of nodes in an earlier term",
+        "what runs of a gang is evicted for a node that was dead long ago",
+        "k8s_bridge/leader.py",
+        "                cache.judge(frozenset(), {})\n",
+        "                pass\n",
+        "tests/k8s_bridge/scheduling/test_leads_again.py",
+    ),
+    Mutant(
+        "a StatefulSet in place of another",
+        "what was moved for a lost member has no place any more, as its set was replaced",
+        "k8s_bridge/relocation/pod_makers.py",
+        "            if body is None or kind is not STATEFUL_SETS:\n",
+        "            if True:\n",
+        f"{LATE}::test_a_stateful_set_that_is_replaced_keeps_its_places[0.0]",
+    ),
+    Mutant(
+        "a StatefulSet on its way to be replaced",
+        "what was moved has no place any more where the set is applied a second after its deletion",
+        "k8s_bridge/relocation/pod_makers.py",
+        "        return now - self._gone_since.get(maker, -math.inf) < REPLACE_SECONDS\n",
+        "        return False\n",
+        f"{LATE}::test_a_stateful_set_that_is_replaced_keeps_its_places[5.0]",
+    ),
+    Mutant(
+        "the first volume that cannot come",
+        "a gang holds its nodes for ten minutes that is known not to start",
+        "k8s_bridge/ledger/reconciler.py",
+        "        answers = [] if early is None else [early]\n",
+        "        answers = list[BindingResult]()\n",
+        f"{VOLUMES}::test_one_volume_that_cannot_come_frees_all_nodes[deleted]",
+    ),
+    Mutant(
+        "claims that lose their volume while it is awaited",
+        "a gang holds its nodes for ten minutes for a volume that is lost",
+        "k8s_bridge/ledger/volumes/volume_provisioning.py",
+        '        if _phase_of(body) == "Lost":\n',
+        "        if False:\n",
+        f"{VOLUMES}::test_one_volume_that_cannot_come_frees_all_nodes[lost]",
     ),
 )

@@ -167,8 +167,8 @@ LAST_LOOKS = (
         "places of a Job that is deleted",
         "nodes stay idle for five minutes for members of a Job that its owner has deleted",
         "k8s_bridge/relocation/pod_makers.py",
-        "            found.append(0)\n            continue\n",
-        "            continue\n",
+        "                found.append(0)\n            continue\n",
+        "                pass\n            continue\n",
         "tests/k8s_bridge/relocation/test_late_members.py::test_a_job_that_is_deleted_has_none[False]",
     ),
     Mutant(

@@ -287,6 +287,8 @@ class VolumeProvisioner:
         if _has_volume(body):
             # A node that was selected before may have it, where it took long to be made.
             return self._is_reached(body["spec"]["volumeName"], member)
+        if _phase_of(body) == "Lost":
+            raise Impossible(f"PersistentVolumeClaim {claim} has lost its volume")
         if _selected(body) != node:
             if other := selected_by_others(body):
                 what = f"another scheduler has selected {other} for PersistentVolumeClaim {claim}"
@@ -314,8 +316,11 @@ def _as_selected(volume: AwaitedVolume, claim: Body, nodes: Container[str]) -> A
 
 
 def _has_volume(claim: Body) -> bool:
-    phase = (claim.get("status") or {}).get("phase")
-    return bool((claim.get("spec") or {}).get("volumeName")) and phase == "Bound"
+    return bool((claim.get("spec") or {}).get("volumeName")) and _phase_of(claim) == "Bound"
+
+
+def _phase_of(claim: Body) -> str:
+    return str((claim.get("status") or {}).get("phase") or "")
 
 
 def _is_selected_by_us(claim: Body, node: str) -> bool:

@@ -11,10 +11,16 @@ from typing import Any
 import pytest
 
 from fourleaf.k8s_bridge.cluster.kinds import JOBS, LEASES, PODS, REPLICA_SETS, STATEFUL_SETS, Kind
-from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, pod, submit
+from fourleaf.k8s_bridge.cluster.memory.actors import (
+    GANG,
+    GANG_SIZE,
+    add_namespace,
+    pod,
+    submit,
+)
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
-from fourleaf.k8s_bridge.relocation.pod_makers import lacking
+from fourleaf.k8s_bridge.relocation.pod_makers import REPLACE_SECONDS, lacking
 from fourleaf.k8s_bridge.relocation.records import Purpose
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 from tests.twins.jobs import job
@@ -261,6 +267,51 @@ def test_a_maker_that_was_known_and_is_gone_makes_none(
         objects[JOBS][TEAM, "g"] = {**body, "metadata": {**body["metadata"], "uid": there}}
     pod_gone = Target(TEAM, "g-0-x7k2p", "u")
     assert lacking(pod_gone, 2e9, objects, lambda namespace, uid: 0, known) == number
+
+
+@pytest.mark.parametrize("gap", [0.0, 5.0, 30.0])
+async def test_a_stateful_set_that_is_replaced_keeps_its_places(gap: float) -> None:
+    """Four members move for one that is lost; their set is replaced under its name meanwhile.
+
+    Its pods come to their places, beside a gang that waits for these, unless it is half a minute
+    between the two requests.
+    """
+    bench = Bench(1, 2)
+    await bench.start()
+    await add_namespace(bench.cluster, TEAM)
+    body = {"metadata": {"name": "s"}, "spec": {"replicas": 4}}
+    first = (await bench.cluster.create(STATEFUL_SETS, TEAM, body))["metadata"]["uid"]
+    await submit(bench.cluster, TEAM, [_of_set(number, first) for number in range(4)])
+    await bench.clock.advance(5)
+    (lost,) = (node for name, node in (await _places_of_set(bench)).items() if name == "s-0")
+    bench.lose(lost)
+    while len(await bench.events("Evicted")) < 4:
+        await bench.clock.advance(0.1)
+    await bench.submit("waits", 4)
+    await bench.cluster.delete(STATEFUL_SETS, Target(TEAM, "s"))
+    await bench.clock.advance(gap)
+    second = (await bench.cluster.create(STATEFUL_SETS, TEAM, body))["metadata"]["uid"]
+    await bench.clock.advance(5)
+    bench.cluster.store.finish(TEAM, "s-0")
+    await submit(bench.cluster, TEAM, [_of_set(number, second) for number in range(4)])
+    await bench.clock.advance(60)
+    assert len(await _places_of_set(bench)) == (0 if gap > REPLACE_SECONDS else 4)
+    await bench.stop()
+
+
+async def _places_of_set(bench: Bench) -> dict[str, str]:
+    """Where the members of s stand, by name."""
+    pods = (await bench.cluster.list(PODS, TEAM)).items
+    members = {one["metadata"]["name"]: one["spec"].get("nodeName") for one in pods}
+    return {name: node for name, node in members.items() if name.startswith("s-") and node}
+
+
+def _of_set(number: int, owner: str) -> Body:
+    """A member of the gang s, made by its StatefulSet."""
+    body = pod(f"s-{number}", 8, annotations={GANG: "s", GANG_SIZE: "4"})
+    made_by = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "s", "controller": True}
+    body["metadata"]["ownerReferences"] = [made_by | {"uid": owner}]
+    return body
 
 
 @pytest.mark.parametrize("odd", ["a", "-3", " ", "9-1", "1-", "5" * 5000, None, 7, ["1"]])

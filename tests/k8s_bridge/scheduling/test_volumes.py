@@ -180,6 +180,27 @@ async def test_a_volume_that_never_comes_frees_the_nodes(bench: StorageBench) ->
         assert not (await bench.claim(name))["metadata"].get("annotations")
 
 
+@pytest.mark.parametrize("how", ["deleted", "lost", "refused"])
+async def test_one_volume_that_cannot_come_frees_all_nodes(bench: StorageBench, how: str) -> None:
+    """Another gang has the four nodes within seconds, while the other claim is awaited yet."""
+    bench.provisioner._seconds = 100_000
+    await bench.submit("g", 2)
+    await bench.clock.advance(5)
+    claim = Target(TEAM, "data-g-0")
+    if how == "deleted":
+        await bench.cluster.delete(VOLUME_CLAIMS, claim)
+    elif how == "lost":
+        gone = {"status": {"phase": "Lost"}}
+        await bench.cluster.patch(VOLUME_CLAIMS, claim, {"spec": {"volumeName": "pv-x"}})
+        await bench.cluster.patch(VOLUME_CLAIMS, claim, gone, "status")
+    else:
+        refused = {"metadata": {"annotations": {SELECTED_NODE: None}}}
+        await bench.cluster.patch(VOLUME_CLAIMS, claim, refused)
+    await submit(bench.cluster, TEAM, gang("other", 4))
+    await bench.clock.advance(40)
+    assert "other-0" in await bench.places()
+
+
 @pytest.mark.parametrize("led", [True, False])
 async def test_a_volume_that_came_for_another_node(
     bench: StorageBench, monkeypatch: pytest.MonkeyPatch, led: bool
