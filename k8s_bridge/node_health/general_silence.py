@@ -7,8 +7,10 @@ as Kubernetes' node controller holds evictions back where most nodes of a zone a
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Container, Mapping, Set
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from fourleaf.k8s_bridge.node_health.judge import Judgement, Signs, is_suspect
 
@@ -20,6 +22,10 @@ FEW_SILENT_NODES = 2
 
 FRESH_DEATH_SECONDS = 60.0
 """A node that is dead for longer fell silent before the others, and counts on neither side."""
+
+SAME_SILENCE_SECONDS = 600.0
+"""Seconds between the last heartbeats, each by the clock of its node, of nodes that may have fallen
+silent at once. Clocks of nodes differ, and no kubelet lives whose clock is further off."""
 
 _NO_SIGNS = Signs(there=False)
 
@@ -97,8 +103,9 @@ def general_silence(
 ) -> frozenset[str]:
     """The nodes that are silent as most are; `now` in monotonic seconds.
 
-    Of nodes that have been `heard` in this term, most of these; of the others, most of all. So
-    nodes that were switched off before it began say nothing of one that falls silent now.
+    Of nodes that have been `heard` in this term, most of these; of the others, most of all, as far
+    as they may have fallen silent together. So nodes that were switched off before it began say
+    nothing of one that falls silent now, nor of one that did so just before.
     `answering`: those whose hosts have answered a probe just now. `members` of a silence that
     lasts are silent whatever has become of them, unless they answer.
     """
@@ -113,7 +120,32 @@ def general_silence(
             silent.add(name)
     late, never = silent & heard, silent - heard
     found = late if are_most(len(late), len(counted & heard)) else set()
-    return frozenset(found | never if are_most(len(never), len(counted)) else found)
+    return frozenset(found | _together(never, signs, len(counted)))
+
+
+def _together(never: Set[str], signs: Mapping[str, Signs], of_all: int) -> set[str]:
+    """Those that may have fallen silent with most nodes, by what their Leases say."""
+    if not are_most(len(never), of_all):
+        return set()
+    last = {name: _moment(signs.get(name, _NO_SIGNS).renewed) for name in never}
+    known = sorted(at for at in last.values() if at is not None)
+
+    def beside(at: float | None) -> int:
+        if at is None:
+            return len(never)
+        first = bisect_left(known, at - SAME_SILENCE_SECONDS)
+        end = bisect_right(known, at + SAME_SILENCE_SECONDS)
+        return end - first + len(never) - len(known)
+
+    return {name for name, at in last.items() if are_most(beside(at), of_all)}
+
+
+def _moment(renewed: str) -> float | None:
+    """When a Lease was renewed, in seconds since the epoch; None where it does not say."""
+    try:
+        return datetime.fromisoformat(renewed).timestamp()
+    except ValueError:
+        return None
 
 
 def are_most(some: int, of_all: int) -> bool:

@@ -109,4 +109,13 @@ BOUND_ONCE_MORE = (
         "        if False:\n",
         f"{VOLUMES}::test_one_volume_that_cannot_come_frees_all_nodes[lost]",
     ),
+    Mutant(
+        "nodes that fell silent long before others did",
+        "a gang is not repaired after a takeover, as most nodes of the cluster have long been off",
+        "k8s_bridge/node_health/general_silence.py",
+        "    return {name for name, at in last.items() if are_most(beside(at), of_all)}\n",
+        "    return set(never)\n",
+        "tests/k8s_bridge/node_health/test_general_silence.py"
+        "::test_who_was_switched_off_long_before_says_nothing_of_who_fell_silent_just_before",
+    ),
 )

@@ -11,6 +11,7 @@ from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.node_health.heartbeats import NAMESPACE
 from fourleaf.k8s_bridge.node_health.probe import KubeletAddress
+from fourleaf.k8s_bridge.runtime.api_text import microsecond
 
 HEARTBEAT_SECONDS = 10.0
 """Seconds from one renewal to the next."""
@@ -61,13 +62,13 @@ class FakeHeartbeats:
                 continue
             if name not in self._beaten:
                 self._beaten[name] = now - zlib.crc32(name.encode()) % int(HEARTBEAT_SECONDS)
-                self._renew(name, now)
+                self._renew(name)
             elif now - self._beaten[name] >= HEARTBEAT_SECONDS:
                 self._beaten[name] = now
-                self._renew(name, now)
+                self._renew(name)
 
-    def _renew(self, name: str, now: float) -> None:
-        spec = {"holderIdentity": name, "renewTime": f"{now:.6f}"}
+    def _renew(self, name: str) -> None:
+        spec = {"holderIdentity": name, "renewTime": microsecond(self._store.clock.wall())}
         body: Body = {"metadata": {"name": name}, "spec": spec}
         try:
             record = self._store.find(LEASES, Target(NAMESPACE, name))

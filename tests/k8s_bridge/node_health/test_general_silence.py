@@ -151,6 +151,20 @@ def test_who_was_silent_before_the_term_says_nothing_of_who_falls_silent_now() -
     assert general_silence(cut, (), heard, {}, 0.0) == off | late
 
 
+def test_who_was_switched_off_long_before_says_nothing_of_who_fell_silent_just_before() -> None:
+    """Before this term 60 of 100 went silent at once, and one ten minutes later: it may be dead.
+
+    Where it was nine minutes, or its Lease does not say, it may have been with the others.
+    """
+    off = {f"off{i}": Signs(silence=15, renewed="2026-01-01T00:00:00.5Z") for i in range(60)}
+    signs = off | {f"h{i}": HEARD for i in range(39)}
+    heard = {f"h{i}" for i in range(39)}
+    for renewed, held in [("00:09:59Z", True), ("00:10:01Z", False), ("soon", True)]:
+        last = {"last": Signs(silence=15, renewed=f"2026-01-01T{renewed}")}
+        found = general_silence(signs | last, (), heard, {}, 0.0)
+        assert found == off.keys() | (last.keys() if held else set())
+
+
 async def test_a_leader_repairs_where_most_nodes_are_switched_off(bench: Bench) -> None:
     """Five of eight nodes are off when a leader takes over; then a member's node dies."""
     await bench.start()
