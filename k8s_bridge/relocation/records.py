@@ -97,3 +97,9 @@ class Relocation:
     epoch: int = 0
     version: str = ""
     format: int = 1
+
+    @property
+    def makes_room_to_move(self) -> bool:
+        """Whether others go first, and a repair moves members to its places after that."""
+        moves = any(not seat.waits for seat in self.seats)
+        return moves and self.purpose is Purpose.PREEMPTION

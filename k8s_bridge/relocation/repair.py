@@ -11,6 +11,7 @@ from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
 from fourleaf.k8s_bridge.ledger.compaction import being_bound
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.contention import STUCK_REASONS
 from fourleaf.k8s_bridge.relocation.entangled import entangled
 from fourleaf.k8s_bridge.relocation.evictions.drain_marks import draining
 from fourleaf.k8s_bridge.relocation.evictions.lasting_jobs import lasting_jobs
@@ -18,6 +19,7 @@ from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod, evictio
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import comers, repairs
 from fourleaf.k8s_bridge.relocation.independent import independent
+from fourleaf.k8s_bridge.relocation.next_action import room_is_made
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.pod_makers import is_any_bare
 from fourleaf.k8s_bridge.relocation.record_room import RecordRoom
@@ -111,6 +113,15 @@ class RepairPlanner:
         """How many gangs lack members and have no repair."""
         return len(self.lost.keys() - self._drained)
 
+    @property
+    def stranded(self) -> frozenset[GangKey]:
+        """Gangs that lack members, and that nothing but others keeps from a repair."""
+        return frozenset(
+            gang
+            for gang, reason in self.lost.items()
+            if reason.kind in STUCK_REASONS and reason is not _ENTANGLED
+        ).difference(self._drained)
+
     def none_is_hit(self) -> None:
         """No gang lacks a member for a node that is lost or emptied, or waits beside its others."""
         self.lost.clear()
@@ -147,7 +158,9 @@ class RepairPlanner:
         self._next = self.clock.monotonic() + REPAIR_CHECK_SECONDS
         config = self.cache.config.spec.repair
         leaving = view.dead | draining(self.cache)
-        free = placements(view)
+        made = frozenset(one.gang for one in view.open if room_is_made(one, view))
+        stuck |= made
+        free = placements(view).keys() | made
         standing = [
             one
             for one in self.cache.standing(leaving)
@@ -286,7 +299,8 @@ class RepairPlanner:
         """
         kept = self.store.of(gang)
         waits = kept is not None and kept.purpose is Purpose.RESERVATION and gang not in free
-        return gang in self.store and not waits
+        is_made = kept is not None and kept.makes_room_to_move and gang in free
+        return gang in self.store and not waits and not is_made
 
     def _stay_for_a_while(self, waiting: frozenset[GangKey], hit: list[StandingGang]) -> bool:
         """Let those that would wait for each other stay; whether another plan is to be made.
@@ -348,7 +362,7 @@ class RepairPlanner:
         """
         for one in drafts:
             if (kept := self.store.of(one.gang)) is not None:
-                await self.end(kept, "its gang is repaired")
+                await self.end(kept, "" if kept.makes_room_to_move else "its gang is repaired")
         held = await self.store.put_all(drafts)
         gangs = {one.gang for one in drafts}
         off = gangs - {one.gang for one in held if self.store.is_written(one.gang)}
