@@ -27,6 +27,7 @@ from tests.mutants.odd_records import ODD_RECORDS
 from tests.mutants.operators import OPERATORS
 from tests.mutants.overlap import OVERLAP
 from tests.mutants.plugin_calls import PLUGIN_CALLS
+from tests.mutants.preempting_repairs import PREEMPTING_REPAIRS
 from tests.mutants.preferences import PREFERENCES
 from tests.mutants.proofs import PROOFS
 from tests.mutants.refused_evictions import REFUSED_EVICTIONS
@@ -366,4 +367,5 @@ MUTANTS = (
     *LAST_LOOKS,
     *JUDGED_BY_FILTERS,
     *ANSWERS_THAT_STAY_OUT,
+    *PREEMPTING_REPAIRS,
 )

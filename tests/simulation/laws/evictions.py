@@ -334,10 +334,11 @@ class Evictions:
         for what in (gang_of(one.gang.name), *places, *kept, *refused, CONFIG, BUDGETS):
             if self._disturbed.get(what, -1.0) >= case.opened:
                 yield what
-        there = {uid for uid, _ in one.stays}
-        sources = [x.source for x in one.seats if x.source and x.pod.uid not in there]
-        back = [node for node in sources if node not in self._powerless]
-        yield from (f"{node}, on which it lost a member, is back" for node in back)
+        if one.makes_room_to_move:
+            there = {uid for uid, _ in one.stays}
+            sources = [x.source for x in one.seats if x.source and x.pod.uid not in there]
+            back = [node for node in sources if node not in self._powerless]
+            yield from (f"{node}, on which it lost a member, is back" for node in back)
         lost = [seat.node for seat in one.seats if seat.node in self._powerless]
         yield from (f"{place} has no power" for place in lost)
         expired = self._expired(case)

@@ -1,0 +1,82 @@
+"""Safeguards of room that lower gangs make for one that has lost members."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+WHOLE = "tests/k8s_bridge/relocation/test_whole_gangs.py"
+
+PREEMPTING_REPAIRS = (
+    Mutant(
+        "lower gangs make way for a gang that lost members as a whole",
+        "a gang of priority 1000 that lost a node waits behind lower ones without end",
+        "k8s_bridge/relocation/preemption.py",
+        "        broken = self._whole.look(view, stranded, busy) if stranded else {}\n",
+        "        broken = {}\n",
+        f"{WHOLE}::test_lower_gangs_make_way_for_a_gang_that_lost_a_member[its node]",
+    ),
+    Mutant(
+        "room that a repair is to use",
+        "lower gangs go for a gang, and its room is given up before the gang has moved there",
+        "k8s_bridge/relocation/next_action.py",
+        "    return REST if gang is None or awaits_repair else",
+        "    return REST if gang is None else",
+        f"{WHOLE}::test_lower_gangs_make_way_for_a_gang_that_lost_a_member[its pod]",
+    ),
+    Mutant(
+        "members that may not move",
+        "lower gangs are evicted for one whose own disruption budget lets no member move",
+        "k8s_bridge/relocation/evictions/whole_gangs.py",
+        "standing=(one,), eviction_limits=limits)",
+        "standing=(one,), eviction_limits=())",
+        f"{WHOLE}::test_none_goes_where_a_budget_forbids_any_of_it[top]",
+    ),
+    Mutant(
+        "members that the API would not let move",
+        "lower gangs are evicted for one whose own members a webhook lets not go",
+        "k8s_bridge/relocation/preemption.py",
+        "self.evictions.refusals(evicting)",
+        "self.evictions.refusals(evicting[:1])",
+        f"{WHOLE}::test_none_goes_where_the_api_would_not_let_the_gang_move",
+    ),
+    Mutant(
+        "gangs that are whole",
+        "lower gangs are evicted so that a healthy one may leave a node that is to be emptied",
+        "k8s_bridge/relocation/repair.py",
+        "        ).difference(self._drained)\n",
+        "        )\n",
+        f"{WHOLE}::test_none_goes_for_a_gang_that_is_whole",
+    ),
+    Mutant(
+        "nodes that come back while others make room",
+        "room is kept idle for ten minutes for a gang that has all of its members",
+        "k8s_bridge/relocation/next_action.py",
+        "    if one.makes_room_to_move and _is_whole_again(one, view):\n",
+        "    if False:\n",
+        f"{WHOLE}::test_a_node_that_comes_back_meanwhile_leaves_the_gang_where_it_is",
+    ),
+    Mutant(
+        "what another leader does not know yet",
+        "pods were evicted for a gang whose room another leader gives up",
+        "k8s_bridge/relocation/next_action.py",
+        "    if not view.is_untold(one) and view.age(one) < silence:\n",
+        "    if False:\n",
+        f"{WHOLE}::test_another_leader_goes_on",
+    ),
+    Mutant(
+        "members that are made anew",
+        "a namespace has no pod evicted for a while, as a gang of it has moved",
+        "k8s_bridge/relocation/tenants/brief_stays.py",
+        "        running |= {one.gang for one in view.open if one.purpose is Purpose.REPAIR}\n",
+        "",
+        f"{WHOLE}::test_a_gang_that_moves_is_not_gone",
+    ),
+    Mutant(
+        "repairs that are wanted",
+        "lower gangs are evicted for a gang that is not to be repaired",
+        "k8s_bridge/relocation/evictions/whole_gangs.py",
+        "one.policy is RepairPolicy.MOVE and",
+        "one.policy is not None and",
+        f"{WHOLE}::test_for_whom_none_makes_way[high-low-patch]",
+    ),
+)
