@@ -20,8 +20,8 @@ LAST_LOOKS = (
         "repairs beside reservations",
         "a gang that lost a member is not repaired for an hour, as a place is reserved for it",
         "k8s_bridge/relocation/repair.py",
-        "        return gang in self.store and not waits\n",
-        "        return gang in self.store\n",
+        "        return gang in self.store and not waits and not is_made\n",
+        "        return gang in self.store and not is_made\n",
         f"{RELOCATION}/test_repair_and_reservation.py"
         "::test_a_gang_moves_though_a_place_is_reserved_for_it[false]",
     ),

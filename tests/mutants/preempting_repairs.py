@@ -25,11 +25,11 @@ PREEMPTING_REPAIRS = (
     ),
     Mutant(
         "members that may not move",
-        "lower gangs are evicted for one whose own disruption budget lets no member move",
+        "lower gangs are evicted for one whose Job would end of the members that move",
         "k8s_bridge/relocation/evictions/whole_gangs.py",
         "standing=(one,), eviction_limits=limits)",
         "standing=(one,), eviction_limits=())",
-        f"{WHOLE}::test_none_goes_where_a_budget_forbids_any_of_it[top]",
+        f"{WHOLE}::test_none_goes_where_the_job_would_end_of_the_repair",
     ),
     Mutant(
         "members that the API would not let move",
@@ -72,8 +72,8 @@ PREEMPTING_REPAIRS = (
         f"{WHOLE}::test_a_gang_that_moves_is_not_gone",
     ),
     Mutant(
-        "repairs that are wanted",
-        "lower gangs are evicted for a gang that is not to be repaired",
+        "gangs that may not move as a whole",
+        "the solver is asked again and again for victims that would serve no repair",
         "k8s_bridge/relocation/evictions/whole_gangs.py",
         "one.policy is RepairPolicy.MOVE and",
         "one.policy is not None and",

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Refused
-from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, NODES, PODS
-from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
+from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, JOBS, NODES, PODS
+from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, pod, submit
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation
@@ -23,6 +23,7 @@ from fourleaf.k8s_bridge.relocation.tenants.brief_stays import BriefStays
 from fourleaf.model.gang import GangKey
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 from tests.k8s_bridge.relocation.test_refused_evictions import Answers
+from tests.twins.jobs import job
 from tests.twins.virtual_clock import VirtualClock
 
 JOB_NAME = "batch.kubernetes.io/job-name"
@@ -104,7 +105,7 @@ async def test_for_whom_none_makes_way(bench: Bench, top: str, below: str, polic
     await lose(bench, "its node")
     await bench.clock.advance(120)
     assert await bench.uids("below") == uids
-    assert not await bench.open_relocations()
+    assert not bench.solved.preemptions
 
 
 @pytest.mark.parametrize("whose", ["top", "below"])
@@ -180,7 +181,23 @@ async def test_none_goes_for_a_gang_that_is_whole(bench: Bench) -> None:
     await bench.cluster.patch(NODES, Target("", node), drained)
     await bench.clock.advance(120)
     assert await bench.uids("below") == uids
-    assert not await bench.open_relocations()
+    assert not bench.solved.preemptions
+
+
+async def test_none_goes_where_the_job_would_end_of_the_repair(bench: Bench) -> None:
+    """Three members that live would have to move, and the Job may lose none: all stay."""
+    body = job("top", 4)
+    del body["spec"]["backoffLimitPerIndex"]
+    body["spec"]["backoffLimit"] = 0
+    body["spec"]["template"]["spec"]["priorityClassName"] = "high"
+    await add_namespace(bench.cluster, TEAM)
+    await bench.cluster.create(JOBS, TEAM, body)
+    await bench.clock.advance(3)
+    await bench.submit("below", 4, priority="low", movable="false")
+    uids = await bench.uids("below")
+    await lose(bench, "its node")
+    await bench.clock.advance(120)
+    assert await bench.uids("below") == uids
 
 
 async def test_none_goes_where_the_api_would_not_let_the_gang_move() -> None:
