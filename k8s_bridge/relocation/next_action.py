@@ -2,7 +2,8 @@
 
 No living pod is evicted before every seat of its gang is really free, so that a move never ends
 without a place. Lost pods go at once, for they hold up their replacements; so do the victims of
-a preemption, which make the room.
+a preemption, which make the room. Where that is for members that stand elsewhere, it is kept until
+a repair moves them.
 """
 
 from __future__ import annotations
