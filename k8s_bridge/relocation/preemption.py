@@ -155,8 +155,8 @@ class PreemptionPlanner:
             self._tell(
                 gang,
                 view,
-                "It would start if pods of lower priority were evicted, but pods went for a gang "
-                f"of its namespace that was gone within {config.window_seconds:g} s. To unblock: "
+                f"No pods are evicted for it for {math.ceil(seconds)} s: pods went for a gang of "
+                f"its namespace that was gone within {config.window_seconds:g} s. To unblock: "
                 f"wait for {math.ceil(seconds)} s, or lower preemption.windowSeconds",
             )
             return None

@@ -72,6 +72,15 @@ PREEMPTING_REPAIRS = (
         f"{WHOLE}::test_a_gang_that_moves_is_not_gone",
     ),
     Mutant(
+        "what is told without a look",
+        "a gang that fits nowhere is told that it would start if others were evicted",
+        "k8s_bridge/relocation/preemption.py",
+        'f"No pods are evicted for it for {math.ceil(seconds)} s: pods went',
+        'f"It would start if pods of lower priority were evicted, but pods went',
+        "tests/k8s_bridge/relocation/test_preemption_told.py"
+        "::test_what_was_not_looked_at_is_not_told",
+    ),
+    Mutant(
         "gangs that may not move as a whole",
         "the solver is asked again and again for victims that would serve no repair",
         "k8s_bridge/relocation/evictions/whole_gangs.py",
