@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
 
-WHOLE = "tests/k8s_bridge/relocation/test_whole_gangs.py"
+RELOCATION = "tests/k8s_bridge/relocation"
+WHOLE = f"{RELOCATION}/test_whole_gangs.py"
 
 PREEMPTING_REPAIRS = (
     Mutant(
@@ -79,6 +80,50 @@ PREEMPTING_REPAIRS = (
         'f"It would start if pods of lower priority were evicted, but pods went',
         "tests/k8s_bridge/relocation/test_preemption_told.py"
         "::test_what_was_not_looked_at_is_not_told",
+    ),
+    Mutant(
+        "the end of pods that have no part in a repair",
+        "a gang is not repaired in room that has come, as those who left it could not move",
+        "k8s_bridge/relocation/repair.py",
+        "            and not any(changes(last.running, asked.running))\n",
+        "",
+        f"{RELOCATION}/test_repairs_in_vain.py::test_the_end_of_pods_that_may_not_move_is_room",
+    ),
+    Mutant(
+        "the end of pods beside those that may not be evicted",
+        "a gang waits ten minutes for others to make way, though room has come that others end",
+        "k8s_bridge/relocation/preemption.py",
+        "            and known.ended == self._ended_for(gang)\n",
+        "",
+        f"{RELOCATION}/test_eviction_limits.py"
+        "::test_a_gang_that_limits_keep_waiting_is_tried_again_once_a_pod_has_ended",
+    ),
+    Mutant(
+        "gangs that may not start over",
+        "a Job ends as its pods go so that it may start over",
+        "k8s_bridge/relocation/repair.py",
+        "            and not self._may_not_restart(one, by_pod)\n",
+        "",
+        f"{RELOCATION}/test_lasting_jobs.py"
+        "::test_a_gang_starts_over_as_far_as_its_job_outlasts_it[one too few]",
+    ),
+    Mutant(
+        "lost pods that the API keeps",
+        "a repair is given up and planned anew, again and again, for a pod that runs nowhere",
+        "k8s_bridge/relocation/executor.py",
+        " and asked.refusals.for_good(error) and not leaver.lost:",
+        " and asked.refusals.for_good(error):",
+        f"{RELOCATION}/test_refused_in_spite.py"
+        "::test_what_refuses_to_end_a_lost_pod_ends_no_repair",
+    ),
+    Mutant(
+        "pods that end while the solver runs",
+        "a gang is committed of which a pod has ended, or is about to",
+        "k8s_bridge/scheduling/revalidate.py",
+        "if seen is None or seen.finished or seen.deleting:",
+        "if seen is None:",
+        "tests/k8s_bridge/scheduling/test_revalidate.py"
+        "::test_a_pod_that_is_gone_meanwhile_is_named[ended]",
     ),
     Mutant(
         "gangs that may not move as a whole",
