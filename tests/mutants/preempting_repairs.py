@@ -117,6 +117,15 @@ PREEMPTING_REPAIRS = (
         "::test_what_refuses_to_end_a_lost_pod_ends_no_repair",
     ),
     Mutant(
+        "victims of others",
+        "pods of others are counted twice, and told to go for two gangs at once",
+        "k8s_bridge/relocation/preemption.py",
+        "            and going.isdisjoint(one.live)\n",
+        "",
+        f"{RELOCATION}/test_refused_in_spite.py"
+        "::test_who_is_to_go_for_one_gang_is_no_victim_of_another",
+    ),
+    Mutant(
         "pods that end while the solver runs",
         "a gang is committed of which a pod has ended, or is about to",
         "k8s_bridge/scheduling/revalidate.py",

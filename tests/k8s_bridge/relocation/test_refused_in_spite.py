@@ -92,3 +92,32 @@ async def test_what_refuses_to_end_a_lost_pod_ends_no_repair() -> None:
         assert len(await bench.places("g")) == 2
     finally:
         await bench.stop()
+
+
+async def test_who_is_to_go_for_one_gang_is_no_victim_of_another() -> None:
+    """Three of four pods are to go for a gang of one, and the API keeps them for a while.
+
+    A gang of three comes then, and needs what is left over and the fourth: none is told to go by
+    two, and both have their places in the end.
+    """
+    keeps = Keeps()
+    bench = Bench(1, 1)
+    try:
+        await bench.classes(low=1, middle=5, high=10)
+        await bench.start(answers=keeps)
+        await bench.submit("v", 3, priority="low", movable="false")
+        await bench.submit("w", 1, priority="middle", movable="false")
+        keeps.uids = set((await bench.uids("v")).values())
+        await bench.submit("first", 1, priority="high")
+        await bench.submit("second", 3, priority="high")
+        assert [one.gang.name for one in await records(bench)] == ["first"]
+        for _ in range(20):
+            await bench.clock.advance(1)
+            leavers = [leaver.pod.uid for one in await records(bench) for leaver in one.leavers]
+            assert len(set(leavers)) == len(leavers)
+        keeps.uids = set()
+        await bench.clock.advance(120)
+        assert len(await bench.places("first")) == 1
+        assert len(await bench.places("second")) == 3
+    finally:
+        await bench.stop()
