@@ -16,7 +16,8 @@ from fourleaf.k8s_bridge.ledger.compaction import being_bound
 from fourleaf.k8s_bridge.relocation.ages import WaitingAges
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.contention import crowded_now
-from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod, eviction_limits
+from fourleaf.k8s_bridge.relocation.evictions.forbidden_gangs import ForbiddenGangs
+from fourleaf.k8s_bridge.relocation.evictions.limits import eviction_limits
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.evictions.whole_gangs import WholeGangs, as_whole, whole
 from fourleaf.k8s_bridge.relocation.from_plan import comers, making_room, preempting
@@ -36,16 +37,13 @@ from fourleaf.k8s_bridge.relocation.tenants.overstays import Overstays
 from fourleaf.k8s_bridge.relocation.tenants.preemption_windows import PreemptionWindows
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
-from fourleaf.k8s_bridge.scheduling.freed_room import changes
 from fourleaf.k8s_bridge.scheduling.gang_kind import in_itself
-from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan
-from fourleaf.model.reasons.kinds import Reason, ReasonKind
-from fourleaf.model.reasons.text import counted
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.relocation import PreemptionPlan
-from fourleaf.model.running_gang import EvictionLimit, PodName, StandingGang
-from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.running_gang import PodName, StandingGang
+from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.instance.gang_classes import gang_order
 
 UNTOLD_CHECK_SECONDS = 5.0
@@ -58,28 +56,9 @@ REFUSED_RETRY_SECONDS = 60.0
 """Seconds after which a gang is tried again whose bindings the API would refuse."""
 REFUSALS_IN_A_ROW = 3
 """Plans of one gang whose victims may not go, after which it is the next gang's turn."""
-FORBIDDEN_RETRY_SECONDS = 600.0
-"""Seconds after which a gang that limits of evictions keep waiting is tried again under the same
-limits."""
 _FORBIDDEN = ReasonKind.EVICTIONS_FORBIDDEN
 SEAT_HOLD_SECONDS = 600.0
 """Seconds for which the places of a gang are kept while its victims end."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Forbidden:
-    """Nothing could be done for `gang` `until`, on the monotonic clock, for limits of evictions.
-
-    As long as the same gangs are below it under the same `limits`, and neither nodes nor the pods
-    that have `ended` are others, nothing else can be.
-    """
-
-    gang: Gang
-    lower: frozenset[GangKey]
-    limits: tuple[EvictionLimit, ...]
-    fabric: Fabric
-    ended: int
-    until: float
 
 
 @dataclass(slots=True, eq=False)
@@ -98,6 +77,7 @@ class PreemptionPlanner:
     trials: BindingTrials | None = None
     brief_stays: BriefStays = field(init=False)
     _whole: WholeGangs = field(init=False)
+    _forbidden: ForbiddenGangs = field(init=False)
     _windows: PreemptionWindows = field(init=False)
     _in_vain: LooksInVain = field(init=False)
     _waited: WaitingAges = field(init=False)
@@ -106,17 +86,13 @@ class PreemptionPlanner:
     _unanswered: set[GangKey] = field(default_factory=set)
     _refused: Counter[GangKey] = field(default_factory=Counter)
     _asking: dict[GangKey, tuple[str, ...]] = field(default_factory=dict)
-    _forbidden: dict[GangKey, _Forbidden] = field(default_factory=dict)
-    _running: Sequence[RunningPod] = ()
-    """What ran at the last look."""
-    _ends: Counter[bool] = field(default_factory=Counter)
-    """How many pods were seen to end: all of them, and (True) those with GPUs."""
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     def __post_init__(self) -> None:
         self.brief_stays = BriefStays(self.cache, self.clock)
         shared = (self.cache, self.store, self.planner, self.clock)
         self._whole = WholeGangs(*shared, self.evictions)
+        self._forbidden = ForbiddenGangs(self.clock)
         self._windows = PreemptionWindows(self.clock)
         self._in_vain = LooksInVain(self.clock)
         self._waited = WaitingAges(self.clock)
@@ -140,7 +116,6 @@ class PreemptionPlanner:
             return None
         broken = self._whole.look(view, stranded, busy) if stranded else {}
         self._forget(view, view.gangs.keys() | broken.keys())
-        self._count_ends(view.reading.snapshot.running)
         self._waited.look(view.gangs.values(), view.now)
         self.brief_stays.look(view, config.window_seconds)
         waiting = self._waiting(view, last, config.after_seconds, busy, broken)
@@ -180,7 +155,8 @@ class PreemptionPlanner:
         limits = (*limits, *own)
         if not lower:
             self.caused.waits(gang.key, None, (), view)
-        if not lower or self._is_forbidden(gang, lower, limits, view):
+        fabric = view.reading.snapshot.fabric
+        if not lower or self._forbidden.knows(gang, lower, limits, fabric):
             self._in_vain.note(gang.key)
             return None
         charge, one = charged(view.reading.snapshot, view), broken.get(gang.key)
@@ -202,7 +178,8 @@ class PreemptionPlanner:
             if plan.placement is not None or is_forbidden:
                 break
         if plan.reason is not None and plan.reason.kind is _FORBIDDEN:
-            self._forbid(gang, lower, limits, plan.reason, view)
+            why = self._forbidden.note(gang, lower, limits, fabric, plan.reason)
+            self._tell(gang, view, why)
         # One of which no pod waits is told nothing by a cycle.
         told = own if gang.key in view.gangs else ()
         self.caused.waits(gang.key, plan.reason, told, view)
@@ -363,73 +340,9 @@ class PreemptionPlanner:
         now = self.cache.reading().snapshot.gangs_by_key.get(gang.key)
         return is_bound or now is None or in_itself(now) != in_itself(gang)
 
-    def _is_forbidden(
-        self,
-        gang: Gang,
-        lower: Sequence[StandingGang],
-        limits: tuple[EvictionLimit, ...],
-        view: ClusterView,
-    ) -> bool:
-        """Whether it is known that no plan can serve `gang` under these limits."""
-        known = self._forbidden.get(gang.key)
-        return (
-            known is not None
-            and known.until > self.clock.monotonic()
-            and known.limits == limits
-            and known.lower == frozenset(one.gang.key for one in lower)
-            and known.gang == in_itself(gang)
-            and known.fabric is view.reading.snapshot.fabric
-            and known.ended == self._ended_for(gang)
-        )
-
-    def _ended_for(self, gang: Gang) -> int:
-        """How many pods have ended so far that may have held what the gang asks for."""
-        return self._ends[any(role.request.gpus for role in gang.roles)]
-
-    def _count_ends(self, running: Sequence[RunningPod]) -> None:
-        """Count the pods that have ended, and those of them that held GPUs."""
-        # Who is forbidden from now on compares with what runs now.
-        ended = changes(self._running, running)[0] if self._forbidden else ()
-        self._ends[False] += len(ended)
-        self._ends[True] += sum(pod.request.gpus > 0 for pod in ended)
-        self._running = running
-
-    def _forbid(
-        self,
-        gang: Gang,
-        lower: Sequence[StandingGang],
-        limits: tuple[EvictionLimit, ...],
-        reason: Reason,
-        view: ClusterView,
-    ) -> None:
-        """Remember that limits of evictions alone keep `gang` waiting, and tell it, once for each.
-
-        Their names stand in the log alone: they may be those of another tenant.
-        """
-        known = self._forbidden.get(gang.key)
-        until = self.clock.monotonic() + FORBIDDEN_RETRY_SECONDS
-        below = frozenset(one.gang.key for one in lower)
-        fabric, ended = view.reading.snapshot.fabric, self._ended_for(gang)
-        self._forbidden[gang.key] = _Forbidden(in_itself(gang), below, limits, fabric, ended, until)
-        if known is not None and known.limits == limits:
-            return
-        self._log.info("preemption_forbidden", gang=str(gang.key), limits=reason.detail)
-        by_pod = LimitsByPod(limits)
-        kept = sum(not by_pod.may_go(victim) for victim in lower)
-        self._tell(
-            gang,
-            view,
-            "It would start if pods of lower priority could be evicted, which "
-            f"{counted(reason.count('limits'), 'limit')} of disruption budgets, admission, its "
-            f"namespace or its own affinity forbid; {kept} of "
-            f"{counted(len(lower), 'lower gang')} may not be evicted at all. To unblock: raise "
-            "these budgets, which the scheduler's log names (preemption_forbidden), or wait until "
-            "a gang ends",
-        )
-
     def _tell(self, gang: Gang, view: ClusterView, why: str) -> None:
-        """Tell a gang why none makes way for it, by its first pod that waits."""
-        facts = view.reading.gangs.get(gang.key)
+        """Tell a gang why none makes way for it, "" for nothing, by its first pod that waits."""
+        facts = view.reading.gangs.get(gang.key) if why else None
         for one in facts.waiting[:1] if facts else ():
             self.observer.unyielding(Target(one.namespace, one.name, one.uid), why)
 
@@ -449,7 +362,7 @@ class PreemptionPlanner:
         self.caused.forget(view)
         self._tried = {gang: at for gang, at in self._tried.items() if at > now}
         self._looked_at = {gang: at for gang, at in self._looked_at.items() if gang in there}
-        self._forbidden = {key: one for key, one in self._forbidden.items() if key in there}
+        self._forbidden.look(view.reading.snapshot.running, there)
         self._refused = Counter({key: n for key, n in self._refused.items() if key in there})
         for gang, uids in list(self._asking.items()):
             if not self.evictions.is_asked(uids):

@@ -199,7 +199,7 @@ LAST_LOOKS = (
     Mutant(
         "room that comes beside what budgets forbid",
         "a gang waits for ten minutes behind a budget although another gang has ended",
-        "k8s_bridge/relocation/preemption.py",
+        "k8s_bridge/relocation/evictions/forbidden_gangs.py",
         "            and known.ended == self._ended_for(gang)\n",
         "",
         f"{RELOCATION}/test_eviction_limits.py::test_room_that_comes_beside_what_a_budget_keeps",

@@ -90,15 +90,6 @@ PREEMPTING_REPAIRS = (
         f"{RELOCATION}/test_repairs_in_vain.py::test_the_end_of_pods_that_may_not_move_is_room",
     ),
     Mutant(
-        "the end of pods beside those that may not be evicted",
-        "a gang waits ten minutes for others to make way, though room has come that others end",
-        "k8s_bridge/relocation/preemption.py",
-        "            and known.ended == self._ended_for(gang)\n",
-        "",
-        f"{RELOCATION}/test_eviction_limits.py"
-        "::test_a_gang_that_limits_keep_waiting_is_tried_again_once_a_pod_has_ended",
-    ),
-    Mutant(
         "gangs that may not start over",
         "a Job ends as its pods go so that it may start over",
         "k8s_bridge/relocation/repair.py",

@@ -233,26 +233,3 @@ async def test_room_that_comes_beside_what_a_budget_keeps(bench: Bench) -> None:
     await bench.clock.advance(30)
     assert len(await bench.places("top")) == 8
     assert len(await bench.places("keep")) == 4
-
-
-async def test_a_gang_that_limits_keep_waiting_is_tried_again_once_a_pod_has_ended(
-    bench: Bench,
-) -> None:
-    """Top needs two leaves side by side: a budget keeps the first, and peers have the other two.
-
-    As soon as the third is free, the second makes way.
-    """
-    for name, priority in (("a", "low"), ("b", "low"), ("x", "high"), ("y", "high")):
-        await bench.submit(name, 4, priority=priority, movable="false")
-    assert [await bench.leaves(name) for name in "baxy"] == [[0], [1], [2], [3]]
-    await budget(bench, 0, "b")
-    await bench.submit("top", 8, priority="high")
-    await bench.clock.advance(60)
-    assert "PreemptionForbidden" in await bench.reasons()
-    asked = len(bench.solved.preemptions)
-    await bench.clock.advance(60)
-    assert len(bench.solved.preemptions) == asked
-    await bench.end("x")
-    await bench.clock.advance(40)
-    assert await bench.leaves("top") == [1, 2]
-    assert len(await bench.places("b")) == 4
