@@ -73,6 +73,14 @@ PREEMPTING_REPAIRS = (
         f"{WHOLE}::test_a_gang_that_moves_is_not_gone",
     ),
     Mutant(
+        "lost members within the quota",
+        "none makes way for a gang whose lost members count beside those that replace them",
+        "k8s_bridge/relocation/evictions/whole_gangs.py",
+        "    members = frozenset(one.members)\n",
+        "    members = frozenset(one.live)\n",
+        f"{WHOLE}::test_what_the_namespace_of_the_gang_may_have[gpuQuota: 32-True]",
+    ),
+    Mutant(
         "what is told without a look",
         "a gang that fits nowhere is told that it would start if others were evicted",
         "k8s_bridge/relocation/preemption.py",

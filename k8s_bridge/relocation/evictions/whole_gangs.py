@@ -95,9 +95,9 @@ class WholeGangs:
 
 def as_whole(snapshot: Snapshot, one: StandingGang) -> Snapshot:
     """`snapshot`, in which all members of a gang that stands wait, and hold nothing."""
-    live = frozenset(one.live)
+    members = frozenset(one.members)
     others = (gang for gang in snapshot.gangs if gang.key != one.gang.key)
-    running = (pod for pod in snapshot.running if (pod.namespace, pod.name) not in live)
+    running = (pod for pod in snapshot.running if (pod.namespace, pod.name) not in members)
     return replace(snapshot, gangs=(*others, whole(one.gang)), running=tuple(running))
 
 

@@ -243,3 +243,22 @@ def test_a_gang_that_moves_is_not_gone() -> None:
     view.open = ()
     stays.look(view, 300.0)
     assert stays.wait(TEAM)
+
+
+@pytest.mark.parametrize(
+    ("limit", "is_served"), [("gpuQuota: 32", True), ("maxEvictions: 3", False)]
+)
+async def test_what_the_namespace_of_the_gang_may_have(limit: str, is_served: bool) -> None:
+    """It has 32 GPUs, with the lost pod, which is there still; four pods of others would go."""
+    bench = Bench(1, 2)
+    await bench.config(f"{{namespaces: {{ml: {{{limit}}}}}}}")
+    await bench.classes(low=1, high=10)
+    await bench.start()
+    await bench.submit("top", 4, priority="high", movable="false")
+    await bench.submit("below", 4, priority="low", namespace="others", movable="false")
+    await lose(bench, "its node")
+    leaves = await bench.leaves("top")
+    await bench.clock.advance(120)
+    assert (await bench.leaves("top") != leaves) is is_served
+    assert len(await bench.places("below", namespace="others")) == (0 if is_served else 4)
+    await bench.stop()
