@@ -246,10 +246,10 @@ def test_a_gang_that_moves_is_not_gone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "is_served"), [("gpuQuota: 32", True), ("maxEvictions: 3", False)]
+    ("limit", "is_served"), [("gpuQuota: 32", True), ("maxEvictions: 0", False)]
 )
 async def test_what_the_namespace_of_the_gang_may_have(limit: str, is_served: bool) -> None:
-    """It has 32 GPUs, with the lost pod, which is there still; four pods of others would go."""
+    """It has 32 GPUs, with the lost pod, which is there still; no pod of others may go for it."""
     bench = Bench(1, 2)
     await bench.config(f"{{namespaces: {{ml: {{{limit}}}}}}}")
     await bench.classes(low=1, high=10)
