@@ -189,6 +189,12 @@ class ClusterView:
         """Whether none of its pods that are to go has been told so."""
         return all(self.stands(leaver.pod.uid, leaver.node) for leaver in one.leavers)
 
+    def awaits_repair(self, one: Relocation) -> bool:
+        """Whether members for which others make room stand where they did still."""
+        return one.makes_room_to_move and any(
+            self.stands(seat.pod.uid, seat.source) for seat in one.seats if not seat.waits
+        )
+
     def waits(self, uid: str) -> bool:
         """Whether the pod is there, and stands nowhere yet."""
         seen = self.seen(uid)

@@ -168,7 +168,7 @@ class RelocationController:
         """
         self.defragmentation.hear()
         # 1 Take every relocation under way a step further.
-        if self.caused.is_limited and (self._crowded or self._stuck or len(self.store)):
+        if self.caused.is_limited and (self._is_wanted() or self._stuck or len(self.store)):
             await self.caused.load()
         if len(self.store):
             await self.executor.step()
@@ -185,19 +185,26 @@ class RelocationController:
             # 5 Defragment, where nothing else is under way.
             await self._defragment()
 
+    def _is_wanted(self) -> bool:
+        """Whether gangs may be there that only others keep out."""
+        return self._crowded or bool(self.repair.stranded)
+
     async def _contend(self) -> None:
         last, now = self._last, self.clock.monotonic()
         is_outdated = self._is_outdated(now)
-        is_of_use = self._crowded or len(self.store)
-        if not is_of_use or last is None or now < self._next_look or is_outdated:
+        is_wanted = self._is_wanted()
+        is_of_use = is_wanted or len(self.store)
+        is_blind = last is None and not self.repair.stranded
+        if not is_of_use or is_blind or now < self._next_look or is_outdated:
             return
         self._next_look = now + CONTENTION_CHECK_SECONDS
         await self.preemption.end_needless(self._view())
         await self.reservation.end_unwanted()
-        if self._crowded:
+        if is_wanted:
             view = self._view()
             self.overstays.look(view)
-            await self.preemption.plan(view, last, self._busy())
+            await self.preemption.plan(view, last, self._busy(), self.repair.stranded)
+        if self._crowded and last is not None:
             await self.reservation.plan(self._view(), last)
 
     async def _defragment(self) -> None:
@@ -318,7 +325,7 @@ class RelocationController:
 
     def _is_hit(self) -> bool:
         """Whether our members stand where they cannot stay, or wait beside the others."""
-        if self._stuck:
+        if self._stuck or any(one.makes_room_to_move for one in self.store):
             return True
         leaving = self.nodes.dead | draining(self.cache)
         if not leaving:

@@ -89,13 +89,30 @@ def preempting(
     seats = _waiting_seats(plan.placement, gang, view) if plan.placement else ()
     if not seats:
         return None
-    leavers = [
+    why = f"gang {gang.key} of priority {gang.priority} takes its place"
+    return _relocation(gang, Purpose.PREEMPTION, seats, _victims(plan, view), why, view, seconds)
+
+
+def making_room(
+    plan: PreemptionPlan, repair: Relocation, gang: Gang, view: ClusterView, seconds: float
+) -> Relocation | None:
+    """The relocation that makes room for the `repair` of a gang that stands.
+
+    None where the places of the repair are free only once members of the gang have left others.
+    """
+    why = f"gang {gang.key} of priority {gang.priority} has lost members, and moves to its place"
+    leavers = _victims(plan, view)
+    one = _relocation(gang, Purpose.PREEMPTION, repair.seats, leavers, why, view, seconds)
+    then = replace(view, open=(*view.open, one))
+    return one if leavers and then.fits_in_the_end(one) else None
+
+
+def _victims(plan: PreemptionPlan, view: ClusterView) -> list[Leaver]:
+    return [
         leaver
         for victim in plan.victims
         for leaver in _leavers(view, victim.gang.namespace, [pod for pod, _ in victim.pods])
     ]
-    why = f"gang {gang.key} of priority {gang.priority} takes its place"
-    return _relocation(gang, Purpose.PREEMPTION, seats, leavers, why, view, seconds)
 
 
 def comers(one: Relocation) -> tuple[Member, ...]:

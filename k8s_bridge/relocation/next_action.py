@@ -2,7 +2,8 @@
 
 No living pod is evicted before every seat of its gang is really free, so that a move never ends
 without a place. Lost pods go at once, for they hold up their replacements; so do the victims of
-a preemption, which make the room.
+a preemption, which make the room. Where that is for members that stand elsewhere, it is kept until
+a repair moves them.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ from fourleaf.model.resources import counted
 TOLD_SECONDS = 120.0
 """Seconds within which the victims of a preemption have to be told to go: the API may refuse it."""
 
+SILENCES = 3
+"""So many times what makes a node dead, after which one that is not counts as alive."""
+
 
 @dataclass(frozen=True, slots=True)
 class RelocationStep:
@@ -54,7 +58,8 @@ def progress(one: Relocation, view: ClusterView) -> RelocationStep:
     """What brings `one` closer to its end."""
     there = tuple(x for x in one.leavers if view.stands(x.pod.uid, x.node))
     gang = view.comers.get(one.gang)
-    if one.seats and gang is None and not there and view.is_seated(one):
+    awaits_repair = view.awaits_repair(one)
+    if one.seats and gang is None and not there and not awaits_repair and view.is_seated(one):
         return RelocationStep(over=True)
     # First of all: a Job that is suspended ends the members that stay as well.
     if not there and not _has_come(one, view) and view.is_unwanted(one):
@@ -67,7 +72,13 @@ def progress(one: Relocation, view: ClusterView) -> RelocationStep:
         return RelocationStep(evict=_may_go(one, there, view))
     if not one.seats:
         return RelocationStep(over=True)
-    return REST if gang is None else _seated(one, gang, view)
+    return REST if gang is None or awaits_repair else _seated(one, gang, view)
+
+
+def room_is_made(one: Relocation, view: ClusterView) -> bool:
+    """Whether a repair may move members to the places of a preemption: all are really free."""
+    there = any(view.stands(leaver.pod.uid, leaver.node) for leaver in one.leavers)
+    return view.awaits_repair(one) and not there and view.fits(one)
 
 
 def _obstacle(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> str:
@@ -85,6 +96,8 @@ def _obstacle(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> 
     for uid, node in one.stays:
         if not view.stands(uid, node):
             return f"a member on node {node} has not stayed there"
+    if one.makes_room_to_move and _is_whole_again(one, view):
+        return "the nodes of its lost members have come back"
     # A reservation waits for pods that are not evicted.
     evicts = one.purpose is not Purpose.RESERVATION
     if evicts and not view.fits_in_the_end(one):
@@ -95,6 +108,22 @@ def _obstacle(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> 
         if leaver.lost and leaver.node not in view.dead:
             return f"node {leaver.node} has come back"
     return _ended_job(one, there, view)
+
+
+def _is_whole_again(one: Relocation, view: ClusterView) -> bool:
+    """Whether none of its members is lost any more, nor waits, for all that is known.
+
+    Another leader does not know at first which nodes are dead.
+    """
+    silence = SILENCES * view.cache.config.spec.failures.silent_seconds
+    if not view.is_untold(one) and view.age(one) < silence:
+        return False
+    living = {uid for uid, _ in one.stays}
+    return all(
+        not seat.waits and view.stands(seat.pod.uid, seat.source) and seat.source not in view.dead
+        for seat in one.seats
+        if seat.pod.uid not in living
+    )
 
 
 def _ended_job(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Awaitable, Callable, Container, Sequence
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import structlog
@@ -16,9 +16,11 @@ from fourleaf.k8s_bridge.ledger.compaction import being_bound
 from fourleaf.k8s_bridge.relocation.ages import WaitingAges
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.contention import crowded_now
-from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod, eviction_limits
+from fourleaf.k8s_bridge.relocation.evictions.forbidden_gangs import ForbiddenGangs
+from fourleaf.k8s_bridge.relocation.evictions.limits import eviction_limits
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
-from fourleaf.k8s_bridge.relocation.from_plan import comers, preempting
+from fourleaf.k8s_bridge.relocation.evictions.whole_gangs import WholeGangs, as_whole, whole
+from fourleaf.k8s_bridge.relocation.from_plan import comers, making_room, preempting
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.records import (
     VICTIMS_STAY,
@@ -35,16 +37,14 @@ from fourleaf.k8s_bridge.relocation.tenants.overstays import Overstays
 from fourleaf.k8s_bridge.relocation.tenants.preemption_windows import PreemptionWindows
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
-from fourleaf.k8s_bridge.scheduling.freed_room import changes
 from fourleaf.k8s_bridge.scheduling.gang_kind import in_itself
-from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan
-from fourleaf.model.reasons.kinds import Reason, ReasonKind
-from fourleaf.model.reasons.text import counted
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.relocation import PreemptionPlan
-from fourleaf.model.running_gang import EvictionLimit, PodName, StandingGang
-from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.running_gang import PodName, StandingGang
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.instance.gang_classes import gang_order
 
 UNTOLD_CHECK_SECONDS = 5.0
 """Seconds from one look to the next whether victims that the API keeps are needed still."""
@@ -56,27 +56,9 @@ REFUSED_RETRY_SECONDS = 60.0
 """Seconds after which a gang is tried again whose bindings the API would refuse."""
 REFUSALS_IN_A_ROW = 3
 """Plans of one gang whose victims may not go, after which it is the next gang's turn."""
-FORBIDDEN_RETRY_SECONDS = 600.0
-"""Seconds after which a gang that limits of evictions keep waiting is tried again under the same
-limits."""
+_FORBIDDEN = ReasonKind.EVICTIONS_FORBIDDEN
 SEAT_HOLD_SECONDS = 600.0
 """Seconds for which the places of a gang are kept while its victims end."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Forbidden:
-    """Nothing could be done for `gang` `until`, on the monotonic clock, for limits of evictions.
-
-    As long as the same gangs are below it under the same `limits`, and neither nodes nor the pods
-    that have `ended` are others, nothing else can be.
-    """
-
-    gang: Gang
-    lower: frozenset[GangKey]
-    limits: tuple[EvictionLimit, ...]
-    fabric: Fabric
-    ended: int
-    until: float
 
 
 @dataclass(slots=True, eq=False)
@@ -94,6 +76,8 @@ class PreemptionPlanner:
     caused: CausedEvictions
     trials: BindingTrials | None = None
     brief_stays: BriefStays = field(init=False)
+    _whole: WholeGangs = field(init=False)
+    _forbidden: ForbiddenGangs = field(init=False)
     _windows: PreemptionWindows = field(init=False)
     _in_vain: LooksInVain = field(init=False)
     _waited: WaitingAges = field(init=False)
@@ -102,24 +86,27 @@ class PreemptionPlanner:
     _unanswered: set[GangKey] = field(default_factory=set)
     _refused: Counter[GangKey] = field(default_factory=Counter)
     _asking: dict[GangKey, tuple[str, ...]] = field(default_factory=dict)
-    _forbidden: dict[GangKey, _Forbidden] = field(default_factory=dict)
-    _running: Sequence[RunningPod] = ()
-    """What ran at the last look."""
-    _ends: Counter[bool] = field(default_factory=Counter)
-    """How many pods were seen to end: all of them, and (True) those with GPUs."""
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     def __post_init__(self) -> None:
         self.brief_stays = BriefStays(self.cache, self.clock)
+        shared = (self.cache, self.store, self.planner, self.clock)
+        self._whole = WholeGangs(*shared, self.evictions)
+        self._forbidden = ForbiddenGangs(self.clock)
         self._windows = PreemptionWindows(self.clock)
         self._in_vain = LooksInVain(self.clock)
         self._waited = WaitingAges(self.clock)
 
     async def plan(
-        self, view: ClusterView, last: Plan, busy: frozenset[GangKey]
+        self,
+        view: ClusterView,
+        last: Plan | None,
+        busy: frozenset[GangKey],
+        stranded: frozenset[GangKey] = frozenset(),
     ) -> PreemptionPlan | None:
         """Make room for the first gang that `last` left waiting and that may; None for none.
 
+        Those `stranded` have lost members and find no place: for them that is done as a whole.
         Gangs that are `busy` being bound wait no more, and are no victims: members that are on
         their way cannot be evicted, and would come to their nodes all the same. Raises `Fenced`
         where another leads.
@@ -127,11 +114,11 @@ class PreemptionPlanner:
         config = self.cache.config.spec.preemption
         if not config.enabled:
             return None
-        self._forget(view)
-        self._count_ends(view.reading.snapshot.running)
+        broken = self._whole.look(view, stranded, busy) if stranded else {}
+        self._forget(view, view.gangs.keys() | broken.keys())
         self._waited.look(view.gangs.values(), view.now)
         self.brief_stays.look(view, config.window_seconds)
-        waiting = self._waiting(view, last, config.after_seconds, busy)
+        waiting = self._waiting(view, last, config.after_seconds, busy, broken)
         self._tell_windows(waiting, view)
         gang = self._next(waiting)
         if gang is None:
@@ -143,8 +130,8 @@ class PreemptionPlanner:
             self._tell(
                 gang,
                 view,
-                "It would start if pods of lower priority were evicted, but pods went for a gang "
-                f"of its namespace that was gone within {config.window_seconds:g} s. To unblock: "
+                f"No pods are evicted for it for {math.ceil(seconds)} s: pods went for a gang of "
+                f"its namespace that was gone within {config.window_seconds:g} s. To unblock: "
                 f"wait for {math.ceil(seconds)} s, or lower preemption.windowSeconds",
             )
             return None
@@ -168,23 +155,36 @@ class PreemptionPlanner:
         limits = (*limits, *own)
         if not lower:
             self.caused.waits(gang.key, None, (), view)
-        if not lower or self._is_forbidden(gang, lower, limits, view):
+        fabric = view.reading.snapshot.fabric
+        if not lower or self._forbidden.knows(gang, lower, limits, fabric):
             self._in_vain.note(gang.key)
             return None
-        charge = charged(view.reading.snapshot, view)
-        if going and await self._has_room_soon(charge, going, gang):
-            return None
-        written = self.cache.once_written(charge)
-        if written is not charge and (await self.planner.preempt(written, gang.key)).placement:
-            # It waits for a record that is being written, and not for pods.
-            return None
+        charge, one = charged(view.reading.snapshot, view), broken.get(gang.key)
         standing = scaled(self.overstays.first(lower))
-        snapshot = replace(charge, standing=standing, eviction_limits=limits)
-        plan = await self.planner.preempt(snapshot, gang.key)
-        if plan.reason is not None and plan.reason.kind is ReasonKind.EVICTIONS_FORBIDDEN:
-            self._forbid(gang, lower, limits, plan.reason, view)
-        self.caused.waits(gang.key, plan.reason, own, view)
-        why = await self._begin(plan, gang, view)
+        # Where its own places do for the members that come anew, others make way for these alone.
+        asked = [charge] if gang.key in view.gangs else []
+        asked += [as_whole(charge, one)] if one is not None else []
+        for question in asked:
+            if going and await self._has_room_soon(question, going, gang):
+                return None
+            written = self.cache.once_written(question)
+            hangs = written is not question
+            if hangs and (await self.planner.preempt(written, gang.key)).placement:
+                # It waits for a record that is being written, and not for pods.
+                return None
+            snapshot = replace(question, standing=standing, eviction_limits=limits)
+            plan = await self.planner.preempt(snapshot, gang.key)
+            is_forbidden = plan.reason is not None and plan.reason.kind is _FORBIDDEN
+            if plan.placement is not None or is_forbidden:
+                break
+        if plan.reason is not None and plan.reason.kind is _FORBIDDEN:
+            why = self._forbidden.note(gang, lower, limits, fabric, plan.reason)
+            self._tell(gang, view, why)
+        # One of which no pod waits is told nothing by a cycle.
+        told = own if gang.key in view.gangs else ()
+        self.caused.waits(gang.key, plan.reason, told, view)
+        moved = one if question is not charge else None
+        why = await self._begin(plan, gang, view, moved, charge)
         if not (gang.key in self.store or gang.key in self._asking or gang.key in self._unanswered):
             self._in_vain.note(gang.key)
         self._log.info(
@@ -247,11 +247,22 @@ class PreemptionPlanner:
             again = self.clock.monotonic() + PREEMPTION_RETRY_SECONDS
             self._tried[one.gang] = min(self._tried[one.gang], again)
 
-    async def _begin(self, plan: PreemptionPlan, gang: Gang, view: ClusterView) -> str:
-        """Write the relocation that `plan` asks for; why it is given up, "" where it is not."""
-        relocation = preempting(plan, gang, view, SEAT_HOLD_SECONDS)
-        if relocation is None or not plan.victims:
+    async def _begin(
+        self,
+        plan: PreemptionPlan,
+        gang: Gang,
+        view: ClusterView,
+        moved: StandingGang | None,
+        asked: Snapshot,
+    ) -> str:
+        """Write the relocation that `plan` asks for; why it is given up, "" where it is not.
+
+        The plan for a gang that is to be `moved` as a whole was made of what is `asked`.
+        """
+        evicting = await self._drafts(plan, gang, view, moved, asked)
+        if not plan.victims or not evicting:
             return ""
+        relocation = evicting[0]
         if why := self.store.lacks_room(relocation):
             pod = relocation.seats[0].pod
             self.observer.unyielding(
@@ -266,9 +277,10 @@ class PreemptionPlanner:
             self._unanswered.add(gang.key)
             return str(error)
         try:
-            refused = [] if why else await self.evictions.refusals([relocation])
+            refused = [] if why else await self.evictions.refusals(evicting)
         except StillAsked as error:
-            self._asking[gang.key] = tuple(one.pod.uid for one in relocation.leavers)
+            leavers = (leaver for one in evicting for leaver in one.leavers)
+            self._asking[gang.key] = tuple(leaver.pod.uid for leaver in leavers)
             return str(error)
         if refused:
             # The next plan is made without these victims; at once, until others have had to wait
@@ -278,7 +290,7 @@ class PreemptionPlanner:
                 del self._tried[gang.key]
             return refused[0].why
         self._refused.pop(gang.key, None)
-        if not why and self._has_changed(gang):
+        if not why and self._has_changed(gang, moved, view):
             # While it was planned, or asked about. Seats for another gang would serve none.
             self._tried.pop(gang.key, None)
             return "the gang has changed meanwhile"
@@ -299,78 +311,38 @@ class PreemptionPlanner:
             self._windows.open(gang.key, window)
         return why
 
-    def _has_changed(self, gang: Gang) -> bool:
-        now = self.cache.reading().snapshot.gangs_by_key.get(gang.key)
+    async def _drafts(
+        self,
+        plan: PreemptionPlan,
+        gang: Gang,
+        view: ClusterView,
+        moved: StandingGang | None,
+        asked: Snapshot,
+    ) -> list[Relocation]:
+        """The relocation that `plan` asks for, and the repair that is to follow it; none for none.
+
+        As `_begin` has it.
+        """
+        if moved is None:
+            one = preempting(plan, gang, view, SEAT_HOLD_SECONDS)
+            return [one] if one else []
+        repair = await self._whole.repair(plan, moved, asked, view) if plan.victims else None
+        one = making_room(plan, repair, moved.gang, view, SEAT_HOLD_SECONDS) if repair else None
+        if one is None or repair is None:
+            self._tried[gang.key] = self.clock.monotonic() + REFUSED_RETRY_SECONDS
+            return []
+        return [one, repair]
+
+    def _has_changed(self, gang: Gang, moved: StandingGang | None, view: ClusterView) -> bool:
         is_bound = gang.key in being_bound(self.store.ledger, self.cache)
+        if moved is not None:
+            return is_bound or not self._whole.is_unchanged(moved, view)
+        now = self.cache.reading().snapshot.gangs_by_key.get(gang.key)
         return is_bound or now is None or in_itself(now) != in_itself(gang)
 
-    def _is_forbidden(
-        self,
-        gang: Gang,
-        lower: Sequence[StandingGang],
-        limits: tuple[EvictionLimit, ...],
-        view: ClusterView,
-    ) -> bool:
-        """Whether it is known that no plan can serve `gang` under these limits."""
-        known = self._forbidden.get(gang.key)
-        return (
-            known is not None
-            and known.until > self.clock.monotonic()
-            and known.limits == limits
-            and known.lower == frozenset(one.gang.key for one in lower)
-            and known.gang == in_itself(gang)
-            and known.fabric is view.reading.snapshot.fabric
-            and known.ended == self._ended_for(gang)
-        )
-
-    def _ended_for(self, gang: Gang) -> int:
-        """How many pods have ended so far that may have held what the gang asks for."""
-        return self._ends[any(role.request.gpus for role in gang.roles)]
-
-    def _count_ends(self, running: Sequence[RunningPod]) -> None:
-        """Count the pods that have ended, and those of them that held GPUs."""
-        # Who is forbidden from now on compares with what runs now.
-        ended = changes(self._running, running)[0] if self._forbidden else ()
-        self._ends[False] += len(ended)
-        self._ends[True] += sum(pod.request.gpus > 0 for pod in ended)
-        self._running = running
-
-    def _forbid(
-        self,
-        gang: Gang,
-        lower: Sequence[StandingGang],
-        limits: tuple[EvictionLimit, ...],
-        reason: Reason,
-        view: ClusterView,
-    ) -> None:
-        """Remember that limits of evictions alone keep `gang` waiting, and tell it, once for each.
-
-        Their names stand in the log alone: they may be those of another tenant.
-        """
-        known = self._forbidden.get(gang.key)
-        until = self.clock.monotonic() + FORBIDDEN_RETRY_SECONDS
-        below = frozenset(one.gang.key for one in lower)
-        fabric, ended = view.reading.snapshot.fabric, self._ended_for(gang)
-        self._forbidden[gang.key] = _Forbidden(in_itself(gang), below, limits, fabric, ended, until)
-        if known is not None and known.limits == limits:
-            return
-        self._log.info("preemption_forbidden", gang=str(gang.key), limits=reason.detail)
-        by_pod = LimitsByPod(limits)
-        kept = sum(not by_pod.may_go(victim) for victim in lower)
-        self._tell(
-            gang,
-            view,
-            "It would start if pods of lower priority could be evicted, which "
-            f"{counted(reason.count('limits'), 'limit')} of disruption budgets, admission, its "
-            f"namespace or its own affinity forbid; {kept} of "
-            f"{counted(len(lower), 'lower gang')} may not be evicted at all. To unblock: raise "
-            "these budgets, which the scheduler's log names (preemption_forbidden), or wait until "
-            "a gang ends",
-        )
-
     def _tell(self, gang: Gang, view: ClusterView, why: str) -> None:
-        """Tell a gang why none makes way for it, by its first pod that waits."""
-        facts = view.reading.gangs.get(gang.key)
+        """Tell a gang why none makes way for it, "" for nothing, by its first pod that waits."""
+        facts = view.reading.gangs.get(gang.key) if why else None
         for one in facts.waiting[:1] if facts else ():
             self.observer.unyielding(Target(one.namespace, one.name, one.uid), why)
 
@@ -380,7 +352,7 @@ class PreemptionPlanner:
             return ""
         return await self.trials.refusal(relocation.gang, comers(relocation), ask=True)
 
-    def _forget(self, view: ClusterView) -> None:
+    def _forget(self, view: ClusterView, there: Container[GangKey]) -> None:
         """Forget what is over: gangs that wait no more, trials that the API has answered."""
         now = self.clock.monotonic()
         asked = self.trials.pending() if self.trials else {}
@@ -389,9 +361,9 @@ class PreemptionPlanner:
             self._tried.pop(gang, None)
         self.caused.forget(view)
         self._tried = {gang: at for gang, at in self._tried.items() if at > now}
-        self._looked_at = {gang: at for gang, at in self._looked_at.items() if gang in view.gangs}
-        self._forbidden = {key: one for key, one in self._forbidden.items() if key in view.gangs}
-        self._refused = Counter({key: n for key, n in self._refused.items() if key in view.gangs})
+        self._looked_at = {gang: at for gang, at in self._looked_at.items() if gang in there}
+        self._forbidden.look(view.reading.snapshot.running, there)
+        self._refused = Counter({key: n for key, n in self._refused.items() if key in there})
         for gang, uids in list(self._asking.items()):
             if not self.evictions.is_asked(uids):
                 # What the API said late is there: the gang is planned for at once.
@@ -399,18 +371,29 @@ class PreemptionPlanner:
                 self._tried.pop(gang, None)
 
     def _waiting(
-        self, view: ClusterView, last: Plan, after: float, busy: frozenset[GangKey]
+        self,
+        view: ClusterView,
+        last: Plan | None,
+        after: float,
+        busy: frozenset[GangKey],
+        broken: Mapping[GangKey, StandingGang],
     ) -> list[Gang]:
-        """The gangs that have waited for long enough for room that lower ones have."""
+        """The gangs that have waited for long enough for room that lower ones have.
+
+        Those that are `broken` wait as a whole.
+        """
         ours = (pod.priority for pod in view.reading.snapshot.running if pod.ours)
         lowest = min(ours, default=UNBOUNDED_PRIORITY)
         under_way = {one.gang for one in view.open if one.purpose is not Purpose.RESERVATION}
+        crowded = crowded_now(last, view, under_way | busy) if last else []
+        known = {gang.key for gang in crowded}
+        wholes = [whole(one.gang) for key, one in broken.items() if key not in known]
         return [
             gang
-            for gang in crowded_now(last, view, under_way | busy)
+            for gang in sorted((*crowded, *wholes), key=gang_order)
             if gang.preempts
             and (gang.priority > lowest or self.overstays.squatters(gang.key, view))
-            and self._waited.of(gang) >= after
+            and max(self._waited.of(gang), self._whole.waited(gang.key)) >= after
         ]
 
     def _next(self, waiting: Sequence[Gang]) -> Gang | None:

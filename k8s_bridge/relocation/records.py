@@ -74,8 +74,9 @@ class Relocation:
     """Everything about the relocation of one gang, of which there is one at a time.
 
     `seats` are kept for members of `gang`. `leavers` are evicted: members of the gang that move
-    or are lost, or, for a preemption, pods of others. `stays` are the members that keep their
-    places (UID, node): the plan is void once that changes. `owner` is the UID of the controller
+    or are lost, or, for a preemption, pods of others, to whose places a repair may move members
+    later. `stays` are the members that keep their places (UID, node): the plan is void once that
+    changes. `owner` is the UID of the controller
     of a pod that is a gang by itself: its replacement has another name, and so makes another
     gang. `starts` is when a reservation expects its seats to be free, 0 where that
     is unknown. `bandwidth` is the least that each of its nodes has, in Mbit/s, None for any.
@@ -97,3 +98,9 @@ class Relocation:
     epoch: int = 0
     version: str = ""
     format: int = 1
+
+    @property
+    def makes_room_to_move(self) -> bool:
+        """Whether others go first, and a repair moves members to its places after that."""
+        moves = any(not seat.waits for seat in self.seats)
+        return moves and self.purpose is Purpose.PREEMPTION

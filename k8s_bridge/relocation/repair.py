@@ -11,13 +11,23 @@ from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
 from fourleaf.k8s_bridge.ledger.compaction import being_bound
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.contention import STUCK_REASONS
 from fourleaf.k8s_bridge.relocation.entangled import entangled
 from fourleaf.k8s_bridge.relocation.evictions.drain_marks import draining
 from fourleaf.k8s_bridge.relocation.evictions.lasting_jobs import lasting_jobs
 from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod, eviction_limits
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
+from fourleaf.k8s_bridge.relocation.evictions.unrepaired import (
+    BARE,
+    ENTANGLED,
+    FOR_ROOM,
+    LARGE,
+    WAITS,
+    with_limits,
+)
 from fourleaf.k8s_bridge.relocation.from_plan import comers, repairs
 from fourleaf.k8s_bridge.relocation.independent import independent
+from fourleaf.k8s_bridge.relocation.next_action import room_is_made
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.pod_makers import is_any_bare
 from fourleaf.k8s_bridge.relocation.record_room import RecordRoom
@@ -30,35 +40,12 @@ from fourleaf.k8s_bridge.relocation.tenants.moved_for import moved_for
 from fourleaf.k8s_bridge.runtime.api_text import reason_text
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
-from fourleaf.k8s_bridge.scheduling.freed_room import OF_THE_ROOM, changes
+from fourleaf.k8s_bridge.scheduling.freed_room import changes
 from fourleaf.model.gang import Gang, GangKey
-from fourleaf.model.readers.objects.annotations import REPAIR_POLICY
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import RepairPlan
-from fourleaf.model.running_gang import EvictionLimit, RepairPolicy, StandingGang, forbidden_by
+from fourleaf.model.running_gang import RepairPolicy, StandingGang, forbidden_by
 from fourleaf.model.snapshot import Snapshot
-
-_WAITS = Reason(
-    ReasonKind.MEMBERS_MISSING,
-    "members are on nodes that are dead, and its repair policy is to wait for these",
-    unblock=(f"set {REPAIR_POLICY} to {RepairPolicy.MOVE}, or bring these nodes back",),
-)
-_BARE = Reason(
-    ReasonKind.UNSUPPORTED,
-    "a member that would have to move has no controller that would make it anew",
-    unblock=("delete the pod yourself, or let it end",),
-)
-
-_LARGE = "its repair has no room in a record"
-
-_ENTANGLED = Reason(
-    ReasonKind.NO_FREE_CAPACITY,
-    "places: those that it could take are free only once it has left, or gangs that wait for it",
-    unblock=("free other nodes, or end one of these gangs",),
-)
-
-_FOR_ROOM = OF_THE_ROOM | {ReasonKind.NOT_PROVEN}
-"""Reasons that room may take away."""
 
 ENTANGLED_SECONDS = 60.0
 """For which a gang that would wait for those that wait for it stays where it is."""
@@ -111,6 +98,15 @@ class RepairPlanner:
         """How many gangs lack members and have no repair."""
         return len(self.lost.keys() - self._drained)
 
+    @property
+    def stranded(self) -> frozenset[GangKey]:
+        """Gangs that lack members, and that nothing but others keeps from a repair."""
+        return frozenset(
+            gang
+            for gang, reason in self.lost.items()
+            if reason.kind in STUCK_REASONS and reason is not ENTANGLED
+        ).difference(self._drained)
+
     def none_is_hit(self) -> None:
         """No gang lacks a member for a node that is lost or emptied, or waits beside its others."""
         self.lost.clear()
@@ -123,7 +119,7 @@ class RepairPlanner:
         """Try those again at once that found no place, where room has come; whether it has."""
         before = self._planned_on
         kinds = {reason.kind for reason in self.lost.values()}
-        if before is None or not kinds & _FOR_ROOM:
+        if before is None or not kinds & FOR_ROOM:
             return False
         ended, _ = changes(before.running, snapshot.running)
         if not ended and snapshot.fabric is before.fabric:
@@ -147,7 +143,9 @@ class RepairPlanner:
         self._next = self.clock.monotonic() + REPAIR_CHECK_SECONDS
         config = self.cache.config.spec.repair
         leaving = view.dead | draining(self.cache)
-        free = placements(view)
+        made = frozenset(one.gang for one in view.open if room_is_made(one, view))
+        stuck |= made
+        free = placements(view).keys() | made
         standing = [
             one
             for one in self.cache.standing(leaving)
@@ -195,7 +193,7 @@ class RepairPlanner:
             due = self.clock.monotonic() + REPAIR_RETRY_SECONDS
             self._tried |= {one.gang.key: due for one in hit}
             return None
-        plan = _with_limits(await self.planner.repair(snapshot), own)
+        plan = with_limits(await self.planner.repair(snapshot), own)
         whys = {one.gang: one.reason for one in plan.lost}
         for one in hit:
             if one.gang.key in at_fault:
@@ -205,7 +203,7 @@ class RepairPlanner:
         lacking = self._room.lacking(drafts, planned)
         for one in planned:
             if one.hit and one.gang.key in lacking:
-                why = f"{_LARGE}: {lacking[one.gang.key]}"
+                why = f"{LARGE}: {lacking[one.gang.key]}"
                 self._lose(one.gang, Reason(ReasonKind.TOO_LARGE, why))
         if lacking:
             return plan
@@ -236,7 +234,7 @@ class RepairPlanner:
 
     def _note_room(self, hit: Sequence[StandingGang], now: Snapshot) -> None:
         """Room counts as come from `now` on, where all that wait for some are planned for."""
-        for_room = {gang for gang, reason in self.lost.items() if reason.kind in _FOR_ROOM}
+        for_room = {gang for gang, reason in self.lost.items() if reason.kind in FOR_ROOM}
         if for_room <= {one.gang.key for one in hit}:
             self._planned_on = now
 
@@ -286,7 +284,8 @@ class RepairPlanner:
         """
         kept = self.store.of(gang)
         waits = kept is not None and kept.purpose is Purpose.RESERVATION and gang not in free
-        return gang in self.store and not waits
+        is_made = kept is not None and kept.makes_room_to_move and gang in free
+        return gang in self.store and not waits and not is_made
 
     def _stay_for_a_while(self, waiting: frozenset[GangKey], hit: list[StandingGang]) -> bool:
         """Let those that would wait for each other stay; whether another plan is to be made.
@@ -302,7 +301,7 @@ class RepairPlanner:
         if of_hit.keys() == waiting:
             for key, gang in of_hit.items():
                 self._tried[key] = now + REPAIR_RETRY_SECONDS
-                self._lose(gang, _ENTANGLED)
+                self._lose(gang, ENTANGLED)
         self._next = now
         self._log.info("relocations_entangled", gangs=[str(one) for one in sorted(waiting)])
         return True
@@ -348,7 +347,7 @@ class RepairPlanner:
         """
         for one in drafts:
             if (kept := self.store.of(one.gang)) is not None:
-                await self.end(kept, "its gang is repaired")
+                await self.end(kept, "" if kept.makes_room_to_move else "its gang is repaired")
         held = await self.store.put_all(drafts)
         gangs = {one.gang for one in drafts}
         off = gangs - {one.gang for one in held if self.store.is_written(one.gang)}
@@ -391,7 +390,7 @@ class RepairPlanner:
         go = ((namespace, pod) for role in one.gang.roles for pod in role.pods)
         if not is_any_bare(go, self.cache, dead):
             return False
-        self._lose(one.gang, _BARE)
+        self._lose(one.gang, BARE)
         return True
 
     def _may_not_move(self, one: StandingGang) -> bool:
@@ -424,7 +423,7 @@ class RepairPlanner:
         for one in plan.lost:
             self._lose(gangs[one.gang], one.reason)
         for key in plan.waits:
-            self._lose(gangs[key], _WAITS)
+            self._lose(gangs[key], WAITS)
         self._log.info(
             "repair_planned",
             hit=len(hit),
@@ -454,20 +453,6 @@ class RepairPlanner:
         self.lost = {gang: why for gang, why in self.lost.items() if gang in still}
         now = self.clock.monotonic()
         self._stays = {gang: at for gang, at in self._stays.items() if at > now}
-
-
-def _with_limits(plan: RepairPlan, own: Sequence[EvictionLimit]) -> RepairPlan:
-    """`plan`, in which gangs that no limit of their own pods keeps back name `own`."""
-    said = "; ".join(map(str, own))
-    return replace(
-        plan,
-        lost=tuple(
-            replace(one, reason=replace(one.reason, detail=said, counts=(("limits", len(own)),)))
-            if own and one.reason.kind is ReasonKind.EVICTIONS_FORBIDDEN and not one.reason.detail
-            else one
-            for one in plan.lost
-        ),
-    )
 
 
 def are_back(one: StandingGang, waiting: Mapping[GangKey, Gang]) -> bool:

@@ -28,6 +28,7 @@ from tests.mutants.odd_records import ODD_RECORDS
 from tests.mutants.operators import OPERATORS
 from tests.mutants.overlap import OVERLAP
 from tests.mutants.plugin_calls import PLUGIN_CALLS
+from tests.mutants.preempting_repairs import PREEMPTING_REPAIRS
 from tests.mutants.preferences import PREFERENCES
 from tests.mutants.proofs import PROOFS
 from tests.mutants.refused_evictions import REFUSED_EVICTIONS
@@ -370,4 +371,5 @@ MUTANTS = (
     *ANSWERS_THAT_STAY_OUT,
     *TOLD_BY_VERBS,
     *BOUND_ONCE_MORE,
+    *PREEMPTING_REPAIRS,
 )

@@ -138,8 +138,8 @@ EVICTIONS = (
         "trials of evictions",
         "three pods of a gang are evicted in vain, as a webhook keeps the fourth",
         "k8s_bridge/relocation/preemption.py",
-        "refused = [] if why else await self.evictions.refusals([relocation])",
-        "refused = [one for one in await self.evictions.refusals([relocation]) if not one]",
+        "refused = [] if why else await self.evictions.refusals(evicting)",
+        "refused = [one for one in await self.evictions.refusals(evicting) if not one]",
         f"{PREEMPTION}::test_another_goes_where_admission_keeps_one",
     ),
     Mutant(
@@ -170,8 +170,8 @@ EVICTIONS = (
         "limits that forbid are named",
         "a gang of the highest priority waits for ever, and nothing says that budgets are why",
         "k8s_bridge/relocation/preemption.py",
-        "            self._forbid(gang, lower, limits, plan.reason, view)\n",
-        "            pass\n",
+        "            why = self._forbidden.note(gang, lower, limits, fabric, plan.reason)\n",
+        '            why = ""\n',
         f"{PREEMPTION}::test_what_a_budget_forbids_is_not_forced",
     ),
     Mutant(

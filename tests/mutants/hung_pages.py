@@ -21,8 +21,8 @@ HUNG_PAGES = (
         "room on a page that hangs",
         "lower gangs are evicted, and start again on the nodes that were free all along",
         "k8s_bridge/relocation/preemption.py",
-        "        if written is not charge and (",
-        "        if written is None and (",
+        "            hangs = written is not question\n",
+        "            hangs = False\n",
         f"{HUNG}::test_a_gang_waits_for_a_page_before_others_make_way",
     ),
     Mutant(

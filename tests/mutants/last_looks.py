@@ -20,8 +20,8 @@ LAST_LOOKS = (
         "repairs beside reservations",
         "a gang that lost a member is not repaired for an hour, as a place is reserved for it",
         "k8s_bridge/relocation/repair.py",
-        "        return gang in self.store and not waits\n",
-        "        return gang in self.store\n",
+        "        return gang in self.store and not waits and not is_made\n",
+        "        return gang in self.store and not is_made\n",
         f"{RELOCATION}/test_repair_and_reservation.py"
         "::test_a_gang_moves_though_a_place_is_reserved_for_it[false]",
     ),
@@ -199,7 +199,7 @@ LAST_LOOKS = (
     Mutant(
         "room that comes beside what budgets forbid",
         "a gang waits for ten minutes behind a budget although another gang has ended",
-        "k8s_bridge/relocation/preemption.py",
+        "k8s_bridge/relocation/evictions/forbidden_gangs.py",
         "            and known.ended == self._ended_for(gang)\n",
         "",
         f"{RELOCATION}/test_eviction_limits.py::test_room_that_comes_beside_what_a_budget_keeps",

@@ -165,7 +165,7 @@ STARVATION = (
         "preemption: a gang that has changed meanwhile",
         "victims go for a gang that has another size by the time that it was planned",
         "k8s_bridge/relocation/preemption.py",
-        "if not why and self._has_changed(gang):",
+        "if not why and self._has_changed(gang, moved, view):",
         "if False:",
         f"{RELOCATION}/test_changed_meanwhile.py"
         "::test_a_gang_that_has_changed_meanwhile_evicts_none",

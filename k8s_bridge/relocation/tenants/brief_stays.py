@@ -41,6 +41,8 @@ class BriefStays:
         if not self._served:
             return
         running = {pod.gang for pod in view.reading.snapshot.running if pod.ours}
+        # Members that move are gone for a moment.
+        running |= {one.gang for one in view.open if one.purpose is Purpose.REPAIR}
         for gang, at in list(self._served.items()):
             if at + seconds <= now:
                 del self._served[gang]

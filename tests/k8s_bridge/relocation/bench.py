@@ -35,6 +35,7 @@ from fourleaf.model.start import Start
 from fourleaf.solver.batch.solve import solve
 from fourleaf.solver.explain.explain import explain
 from fourleaf.solver.relocation.defragment import defragment
+from fourleaf.solver.relocation.explain import explain_repair
 from fourleaf.solver.relocation.preempt import preempt
 from fourleaf.solver.relocation.repair import repair
 from tests.starts import earliest
@@ -69,9 +70,10 @@ class Solved:
         return explain(snapshot, plan, Extensions())
 
     async def repair(self, snapshot: Snapshot) -> RepairPlan:
-        """A repair plan."""
-        plan = repair(snapshot)
-        assert plan is not None
+        """A repair plan with reasons."""
+        found = repair(snapshot)
+        assert found is not None
+        plan = explain_repair(snapshot, found, Extensions())
         self.repairs.append(plan)
         return plan
 

@@ -170,3 +170,19 @@ async def test_a_job_that_has_failed_meanwhile_keeps_its_pods(bench: Bench) -> N
     bench.lose("n-0-0-2")
     await bench.clock.advance(60)
     assert await bench.uids("g") == uids
+
+
+@pytest.mark.parametrize(("limit", "failed"), [(3, 0), (4, 4)], ids=["one too few", "enough"])
+async def test_a_gang_starts_over_as_far_as_its_job_outlasts_it(
+    bench: Bench, limit: int, failed: int
+) -> None:
+    """One of 4 is lost, and three that live would go as well."""
+    await submit(bench, 4, {"backoffLimit": limit}, **{"repair-policy": "restart"})
+    uids = await bench.uids("g")
+    bench.lose((await bench.places("g"))[2])
+    await bench.clock.advance(120)
+    assert (await status(bench)).get("failed", 0) == failed
+    assert "conditions" not in await status(bench)
+    assert (await bench.uids("g") == uids) is (failed == 0)
+    reason = f"Job ml/g with spec.backoffLimit {limit} lets {limit - 1} go"
+    assert (reason in await said(bench)) is (failed == 0)

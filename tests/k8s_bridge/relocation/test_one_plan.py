@@ -52,14 +52,15 @@ class SlowSolver(Solved):
 async def test_a_repair_that_a_cycle_asks_for_takes_no_room_of_a_preemption() -> None:
     """Both are being solved, for the same node: no pod is evicted for what comes to nothing.
 
-    Leaf 1 has g, which has lost a member, and h; leaf 0 a pod that ends, low of two, a free node.
+    Leaf 1 has g, which has lost a member and preempts none, and h; leaf 0 a pod that ends, low of
+    two, a free node.
     """
     bench = Bench(1, 2)
     bench.solved = solver = SlowSolver(bench)
-    await bench.classes(low=1, high=10, top=20)
+    await bench.classes(low=1, high=10, meek=20)
     await bench.start()
-    await bench.submit("g", 2, priority="top")
-    await bench.submit("h", 2, priority="top")
+    await bench.submit("g", 2, priority="meek")
+    await bench.submit("h", 2, priority="meek")
     assert await bench.leaves("g") == await bench.leaves("h")
     await bench.submit("one", 1, priority="low")
     await bench.submit("low", 2, priority="low")

@@ -107,3 +107,23 @@ async def test_a_gang_that_has_preempted_is_told_how_long_it_waits(bench: Bench)
     assert len(said) == 1
     assert said[0].startswith("Pods were evicted for it already")
     assert "wait for 2" in said[0]
+
+
+async def test_what_was_not_looked_at_is_not_told(bench: Bench) -> None:
+    """Pods went for a gang that did not stay; another of its namespace would fit nowhere at all.
+
+    It is told for how long none goes for it, and not that it would start if some went.
+    """
+    for name in "abcd":
+        await bench.submit(name, 4, priority="low")
+    await bench.submit("first", 4, priority="high")
+    await bench.clock.advance(15)
+    await bench.delete("first")
+    await bench.clock.advance(10)
+    await bench.submit("other", 4, priority="high", namespace="others")
+    await bench.submit("top", 16, priority="high")
+    await bench.clock.advance(30)
+    (said,) = await told(bench)
+    assert said.startswith("No pods are evicted for it for 2")
+    assert "pods went for a gang of its namespace that was gone within 300 s" in said
+    assert "To unblock: wait for 2" in said

@@ -8,7 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from fourleaf.k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.kinds import LEASES
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
+from fourleaf.k8s_bridge.relocation.records import Relocation
 from tests.k8s_bridge.relocation.bench import Bench
 
 
@@ -18,16 +21,23 @@ class Keeps:
     def __init__(self) -> None:
         self.uids: set[str] = set()
         self.refused = 0
+        self.status = 403
 
     async def before(self, request: ApiRequest) -> None:
         """Refuse it."""
         is_real = request.subresource == "eviction" and not request.dry_run
         if is_real and request.target.uid in self.uids:
             self.refused += 1
-            raise Refused("admission webhook denied the request", 403)
+            raise Refused("admission webhook denied the request", self.status)
 
     async def after(self, request: ApiRequest, answer: Any) -> None:
         """Let what was done stand."""
+
+
+async def records(bench: Bench) -> list[Relocation]:
+    """The relocations under way."""
+    leases = (await bench.cluster.list(LEASES, "kube-system", RELOCATIONS)).items
+    return [read_relocation(body) for body in leases]
 
 
 async def test_who_was_kept_once_goes_first_the_next_time() -> None:
@@ -54,5 +64,60 @@ async def test_who_was_kept_once_goes_first_the_next_time() -> None:
         keeps.uids = set()
         await bench.clock.advance(700)
         assert len(await bench.places("top")) == 8
+    finally:
+        await bench.stop()
+
+
+async def test_what_refuses_to_end_a_lost_pod_ends_no_repair() -> None:
+    """The API keeps a lost pod for a minute, for good by its words: the place stays the same one.
+
+    The gang is whole once the pod may go.
+    """
+    keeps = Keeps()
+    bench = Bench(1, 1)
+    try:
+        await bench.start(answers=keeps)
+        await bench.submit("g", 2)
+        keeps.status = 422
+        keeps.uids = {(await bench.uids("g"))[1]}
+        bench.lose((await bench.places("g"))[1])
+        await bench.clock.advance(40)
+        opened = [one.opened for one in await records(bench)]
+        assert len(opened) == 1
+        await bench.clock.advance(60)
+        assert keeps.refused > 1
+        assert [one.opened for one in await records(bench)] == opened
+        keeps.uids = set()
+        await bench.clock.advance(120)
+        assert len(await bench.places("g")) == 2
+    finally:
+        await bench.stop()
+
+
+async def test_who_is_to_go_for_one_gang_is_no_victim_of_another() -> None:
+    """Three of four pods are to go for a gang of one, and the API keeps them for a while.
+
+    A gang of three comes then, and needs what is left over and the fourth: none is told to go by
+    two, and both have their places in the end.
+    """
+    keeps = Keeps()
+    bench = Bench(1, 1)
+    try:
+        await bench.classes(low=1, middle=5, high=10)
+        await bench.start(answers=keeps)
+        await bench.submit("v", 3, priority="low", movable="false")
+        await bench.submit("w", 1, priority="middle", movable="false")
+        keeps.uids = set((await bench.uids("v")).values())
+        await bench.submit("first", 1, priority="high")
+        await bench.submit("second", 3, priority="high")
+        assert [one.gang.name for one in await records(bench)] == ["first"]
+        for _ in range(20):
+            await bench.clock.advance(1)
+            leavers = [leaver.pod.uid for one in await records(bench) for leaver in one.leavers]
+            assert len(set(leavers)) == len(leavers)
+        keeps.uids = set()
+        await bench.clock.advance(120)
+        assert len(await bench.places("first")) == 1
+        assert len(await bench.places("second")) == 3
     finally:
         await bench.stop()

@@ -32,3 +32,18 @@ async def test_who_waits_for_its_nodes_is_planned_for_once(bench: Bench) -> None
     before = len(bench.solved.repairs)
     await bench.clock.advance(300)
     assert len(bench.solved.repairs) == before <= 2
+
+
+async def test_the_end_of_pods_that_may_not_move_is_room(bench: Bench) -> None:
+    """Four gangs of one leaf each, one of which loses a node: it moves once another has ended."""
+    for name in "abcd":
+        await bench.submit(name, 4, movable="false")
+    bench.lose((await bench.places("a"))[0])
+    await bench.clock.advance(60)
+    before = len(bench.solved.repairs)
+    await bench.clock.advance(100)
+    assert len(bench.solved.repairs) == before
+    leaves = await bench.leaves("b")
+    await bench.end("b")
+    await bench.clock.advance(15)
+    assert await bench.leaves("a") == leaves

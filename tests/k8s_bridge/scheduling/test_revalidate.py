@@ -120,3 +120,28 @@ async def test_a_pod_that_another_has_bound_meanwhile_is_named() -> None:
     found = revalidate(plan, solved, cache, Ledger(), {})
     assert [one.why for one in found.late] == ["pod ml/g-0 was bound to n-0-0-3 meanwhile"]
     assert not found.requests
+
+
+@pytest.mark.parametrize("how", ["ended", "ending", "deleted"])
+async def test_a_pod_that_is_gone_meanwhile_is_named(how: str) -> None:
+    """The first of two members has ended, is about to, or is no more: neither is bound."""
+    cluster, cache = MemoryCluster(), ClusterCache(VirtualClock())
+    await add_nodes(cluster, nodes(1, 1, 4))
+    first, _ = await submit(cluster, "ml", gang("g", 2))
+    for kind in (NODES, PODS):
+        cache.take_all(kind, await cluster.list(kind))
+    solved = cache.reading().snapshot
+    placement = Placement(KEY, (("g-0", "n-0-0-0"), ("g-1", "n-0-0-1")))
+    plan = Plan(PlanStatus.OPTIMAL, (placement,), ())
+    body = await cluster.get(PODS, first)
+    body["metadata"]["resourceVersion"] = "1000000"
+    if how == "deleted":
+        cache.on_change(PODS, Removed(body))
+    elif how == "ended":
+        cache.take(PODS, body | {"status": {"phase": "Failed"}})
+    else:
+        said = body["metadata"] | {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+        cache.take(PODS, body | {"metadata": said})
+    found = revalidate(plan, solved, cache, Ledger(), {})
+    assert [one.why for one in found.late] == ["pod ml/g-0 has gone meanwhile"]
+    assert not found.requests

@@ -70,6 +70,8 @@ class Evictions:
 
     - Of a relocation with seats: a commit has put its gang, or what its owner has made in its
       place, onto all of its seats, and has bound them.
+    - Of one that makes room to move: a repair of its gang has come that wants a place of it, and
+      has served.
     - Each gang that makes way for another stood on a node where that one has a seat.
     - Of a restart: every member has gone, none is left of half a gang.
     - Of a commit that goes back: a member of it stood elsewhere, or nowhere, so that the gang
@@ -108,6 +110,8 @@ class Evictions:
         self._books = books
         self._store = store
         self._open: dict[GangKey, _Case] = {}
+        self._made: dict[GangKey, _Case] = {}
+        """Gang -> what has made room for a repair that is to come."""
         self._promised: list[_Case] = []
         self._disturbed: dict[str, float] = {}
         self._bound: Counter[str] = Counter()
@@ -179,20 +183,31 @@ class Evictions:
             else:
                 self._fail(case, f"commit {case.commit} has bound nobody, or went back")
         self._promised.clear()
+        for case in self._made.values():
+            self._fail(case, "no repair has come for the room that was made")
+        self._made.clear()
 
     def _see_relocation(self, change: StoredChange) -> None:
         if change.after is None:
             assert change.before is not None
             gang = read_relocation(change.before.body).gang
             case = self._open.pop(gang, None)
-            if case is not None and case.evicted:
+            if case is None or not case.evicted:
+                return
+            if case.one.makes_room_to_move:
+                self._made[gang] = case
+            else:
                 self._close(case)
             return
         one = read_relocation(change.after.body)
         if change.before is not None and one.gang in self._open:
             self._open[one.gang].one = one
             return
-        self._open[one.gang] = _Case(one, self._story.clock.monotonic())
+        self._open[one.gang] = case = _Case(one, self._story.clock.monotonic())
+        made = self._made.get(one.gang)
+        if made is not None and not _seats(made.one).keys().isdisjoint(_seats(one)):
+            del self._made[one.gang]
+            case.evicted |= made.evicted
         self._check_victims(one)
 
     def _check_victims(self, one: Relocation) -> None:
@@ -277,7 +292,7 @@ class Evictions:
             self._promised.append(case)
         elif _seats(one) <= self._running(one):
             self._served(case)
-        elif all(x.lost for x in one.leavers if x.pod.uid in case.evicted):
+        elif case.evicted.keys() <= {x.pod.uid for x in one.leavers if x.lost}:
             self._story.did("eviction of what was lost", str(one.gang))
         else:
             self._fail(case, f"nothing of {one.gang} came to {sorted(_seats(one))}")
@@ -319,6 +334,11 @@ class Evictions:
         for what in (gang_of(one.gang.name), *places, *kept, *refused, CONFIG, BUDGETS):
             if self._disturbed.get(what, -1.0) >= case.opened:
                 yield what
+        if one.makes_room_to_move:
+            there = {uid for uid, _ in one.stays}
+            sources = [x.source for x in one.seats if x.source and x.pod.uid not in there]
+            back = [node for node in sources if node not in self._powerless]
+            yield from (f"{node}, on which it lost a member, is back" for node in back)
         lost = [seat.node for seat in one.seats if seat.node in self._powerless]
         yield from (f"{place} has no power" for place in lost)
         expired = self._expired(case)

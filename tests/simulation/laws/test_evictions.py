@@ -110,6 +110,35 @@ def test_a_commit_that_binds_nobody(court: Court) -> None:
     assert court.broken == {LAW}
 
 
+def making_room(court: Court) -> Seat:
+    """`g-0` has gone so that a member of `h`, which stands elsewhere, may move to its place."""
+    seat = Seat(waiting(court).pod, (0, 0, 0), OTHER, NODE, Resources(8))
+    leavers = (Leaver(court.member(0).pod, NODE),)
+    stays = frozenset([(seat.pod.uid, OTHER)])
+    write(court, Relocation(FIT, Purpose.PREEMPTION, (seat,), leavers, stays, until=1e12, epoch=1))
+    evict(court, court.member(0))
+    end(court)
+    return seat
+
+
+def test_room_that_was_made_for_a_repair_that_never_came(court: Court) -> None:
+    """`g-0` went so that `h` could move, and it does not."""
+    making_room(court)
+    assert not court.broken
+    court.world.evictions.judge()
+    assert court.broken == {LAW}
+
+
+def test_a_repair_answers_for_the_room_that_was_made_for_it(court: Court) -> None:
+    """The repair of `h` is there, and ends before its gang has come."""
+    seat = making_room(court)
+    write(court, Relocation(FIT, Purpose.REPAIR, (seat,), (), until=1e12, epoch=1))
+    court.world.evictions.judge()
+    assert not court.broken
+    end(court)
+    assert court.broken == {LAW}
+
+
 def test_a_relocation_that_has_evicted_nobody_may_end(court: Court) -> None:
     """It is given up before anybody has gone."""
     making_way(court, court.member(0))

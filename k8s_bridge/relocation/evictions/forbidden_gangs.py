@@ -1,0 +1,115 @@
+"""Gangs that limits of evictions alone keep waiting: asked about again once that may change."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field
+
+import structlog
+
+from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod
+from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.scheduling.freed_room import changes
+from fourleaf.k8s_bridge.scheduling.gang_kind import in_itself
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.reasons.kinds import Reason
+from fourleaf.model.reasons.text import counted
+from fourleaf.model.running_gang import EvictionLimit, StandingGang
+from fourleaf.model.snapshot import RunningPod
+
+FORBIDDEN_RETRY_SECONDS = 600.0
+"""Seconds after which a gang that limits of evictions keep waiting is tried again under the same
+limits."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Forbidden:
+    """Nothing could be done for `gang` `until`, on the monotonic clock, for limits of evictions.
+
+    As long as the same gangs are below it under the same `limits`, and neither nodes nor the pods
+    that have `ended` are others, nothing else can be.
+    """
+
+    gang: Gang
+    lower: frozenset[GangKey]
+    limits: tuple[EvictionLimit, ...]
+    fabric: Fabric
+    ended: int
+    until: float
+
+
+@dataclass(slots=True, eq=False)
+class ForbiddenGangs:
+    """Those of one term."""
+
+    clock: Clock
+    _known: dict[GangKey, _Forbidden] = field(default_factory=dict)
+    _running: Sequence[RunningPod] = ()
+    """What ran at the last look."""
+    _ends: Counter[bool] = field(default_factory=Counter)
+    """How many pods were seen to end: all of them, and (True) those with GPUs."""
+    _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    def look(self, running: Sequence[RunningPod], there: Container[GangKey]) -> None:
+        """Count the pods that have ended, and forget gangs that are not `there` any more."""
+        self._known = {key: one for key, one in self._known.items() if key in there}
+        # Who is forbidden from now on compares with what runs now.
+        ended = changes(self._running, running)[0] if self._known else ()
+        self._ends[False] += len(ended)
+        self._ends[True] += sum(pod.request.gpus > 0 for pod in ended)
+        self._running = running
+
+    def knows(
+        self,
+        gang: Gang,
+        lower: Sequence[StandingGang],
+        limits: tuple[EvictionLimit, ...],
+        fabric: Fabric,
+    ) -> bool:
+        """Whether it is known that no plan can serve `gang` under these limits."""
+        known = self._known.get(gang.key)
+        return (
+            known is not None
+            and known.until > self.clock.monotonic()
+            and known.limits == limits
+            and known.lower == frozenset(one.gang.key for one in lower)
+            and known.gang == in_itself(gang)
+            and known.fabric is fabric
+            and known.ended == self._ended_for(gang)
+        )
+
+    def note(
+        self,
+        gang: Gang,
+        lower: Sequence[StandingGang],
+        limits: tuple[EvictionLimit, ...],
+        fabric: Fabric,
+        reason: Reason,
+    ) -> str:
+        """Remember that `limits` alone keep `gang` waiting; what it is told, "" where it was told.
+
+        The names of the limits stand in the log alone: they may be those of another tenant.
+        """
+        known = self._known.get(gang.key)
+        until = self.clock.monotonic() + FORBIDDEN_RETRY_SECONDS
+        below, ended = frozenset(one.gang.key for one in lower), self._ended_for(gang)
+        self._known[gang.key] = _Forbidden(in_itself(gang), below, limits, fabric, ended, until)
+        if known is not None and known.limits == limits:
+            return ""
+        self._log.info("preemption_forbidden", gang=str(gang.key), limits=reason.detail)
+        by_pod = LimitsByPod(limits)
+        kept = sum(not by_pod.may_go(victim) for victim in lower)
+        return (
+            "It would start if pods of lower priority could be evicted, which "
+            f"{counted(reason.count('limits'), 'limit')} of disruption budgets, admission, its "
+            f"namespace or its own affinity forbid; {kept} of "
+            f"{counted(len(lower), 'lower gang')} may not be evicted at all. To unblock: raise "
+            "these budgets, which the scheduler's log names (preemption_forbidden), or wait until "
+            "a gang ends"
+        )
+
+    def _ended_for(self, gang: Gang) -> int:
+        """How many pods have ended so far that may have held what the gang asks for."""
+        return self._ends[any(role.request.gpus for role in gang.roles)]
