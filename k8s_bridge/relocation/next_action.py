@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.evictions.lasting_jobs import lasting_jobs
 from fourleaf.k8s_bridge.relocation.records import (
+    SEAT_CLOSED,
     UNREADY,
     UNWANTED,
     VICTIMS_STAY,
@@ -150,9 +151,9 @@ def _closed_seat(one: Relocation, view: ClusterView) -> str:
         if not view.cache.usable(seat.node):
             return f"node {seat.node} can no longer be used"
         if not view.is_taken(seat) and view.is_closed(seat.node):
-            return f"node {seat.node} takes no new pods"
+            return f"node {seat.node} {SEAT_CLOSED}"
         if others_will_do and view.is_hung(seat.node):
-            return f"node {seat.node} takes no new pods for now"
+            return f"node {seat.node} {SEAT_CLOSED} for now"
     return ""
 
 

@@ -23,6 +23,7 @@ from fourleaf.k8s_bridge.relocation.evictions.whole_gangs import WholeGangs, as_
 from fourleaf.k8s_bridge.relocation.from_plan import comers, making_room, preempting
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.records import (
+    SEAT_CLOSED,
     VICTIMS_STAY,
     Purpose,
     Relocation,
@@ -235,14 +236,18 @@ class PreemptionPlanner:
     def ended(self, one: Relocation, why: str, is_untold: bool) -> None:
         """A relocation has ended; `why` it ended early, "" where it has served.
 
-        Where none of its pods has been told to go, its gang has had nothing to wait for.
+        Where none of its pods has been told to go, its gang has had nothing to wait for. Nor, once
+        a window, where a node was closed for which pods went: the other places idle for nothing.
         """
         self.brief_stays.ended(one)
         self.caused.ended(one, self.clock.wall())
         if why == VICTIMS_STAY:
             self._windows.close(one.gang)
             self._tried.pop(one.gang, None)
-        elif why and is_untold and one.gang in self._tried:
+        elif one.gang in self._tried and (
+            (why and is_untold)
+            or (why.endswith(SEAT_CLOSED) and self._windows.may_reopen(one.gang))
+        ):
             self._windows.close(one.gang)
             again = self.clock.monotonic() + PREEMPTION_RETRY_SECONDS
             self._tried[one.gang] = min(self._tried[one.gang], again)

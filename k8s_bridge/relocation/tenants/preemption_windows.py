@@ -15,6 +15,7 @@ class _Window:
 
     until: float
     is_told: bool = False
+    is_second: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -23,10 +24,22 @@ class PreemptionWindows:
 
     clock: Clock
     _windows: dict[GangKey, _Window] = field(default_factory=dict)
+    _reopened: dict[GangKey, float] = field(default_factory=dict)
+    """Gangs of which the next window is the second of two: until when that counts, monotonic."""
 
     def open(self, gang: GangKey, seconds: float) -> None:
         """Pods are evicted for a gang now."""
-        self._windows[gang] = _Window(self.clock.monotonic() + seconds)
+        until = self.clock.monotonic() + seconds
+        reopened = self._reopened.pop(gang, None)
+        self._windows[gang] = _Window(until, is_second=reopened is not None)
+
+    def may_reopen(self, gang: GangKey) -> bool:
+        """Whether others may go at once for a gang, as what has gone cannot serve it: once."""
+        one = self._windows.get(gang)
+        if one is None or one.is_second:
+            return False
+        self._reopened[gang] = one.until
+        return True
 
     def close(self, gang: GangKey) -> None:
         """None had to go for it after all, or others may at once."""
@@ -36,6 +49,7 @@ class PreemptionWindows:
         """Those of `gangs` whose window is open, and for how many seconds more; each once."""
         now = self.clock.monotonic()
         self._windows = {gang: one for gang, one in self._windows.items() if one.until > now}
+        self._reopened = {gang: until for gang, until in self._reopened.items() if until > now}
         if not self._windows:
             return
         for gang in gangs:

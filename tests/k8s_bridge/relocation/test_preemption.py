@@ -361,6 +361,39 @@ async def test_a_victim_that_ends_slowly_is_the_only_one(bench: Bench) -> None:
     assert len(await bench.places("top")) == 4
 
 
+async def test_a_node_that_is_closed_while_victims_end_costs_no_window(bench: Bench) -> None:
+    """The first four of four leaves' gangs end as a node of their leaf is cordoned: others go soon.
+
+    Where that happens once more, the window of 300 s is waited for.
+    """
+    for name in "abcd":
+        body = job(name, 4)
+        body["spec"]["template"]["spec"]["priorityClassName"] = "low"
+        await submit(bench.cluster, TEAM, [])
+        await bench.cluster.create(JOBS, TEAM, body)
+    await bench.clock.advance(5)
+    bench.kubelets.silent |= {one["metadata"]["name"] for one in bench.fabric}
+    await bench.submit("top", 4, priority="high")
+    for evicted in (4, 8):
+        for _ in range(60):
+            await bench.clock.advance(0.5)
+            if len(await bench.events("Evicted")) == evicted:
+                break
+        assert len(await bench.events("Evicted")) == evicted
+        (record,) = (await bench.cluster.list(LEASES, labels=RELOCATIONS)).items
+        closed = {"spec": {"unschedulable": True}}
+        seat = read_relocation(record).seats[0]
+        await bench.cluster.patch(NODES, Target("", seat.node), closed)
+        await bench.clock.advance(1)
+    await bench.clock.advance(200)
+    assert len(await bench.events("Evicted")) == 8
+    await bench.clock.advance(120)
+    assert len(await bench.events("Evicted")) == 12
+    bench.kubelets.silent.clear()
+    await bench.clock.advance(60)
+    assert len(await bench.places("top")) == 4
+
+
 LONG_GRACE = pytest.param(10**9, 3600, marks=pytest.mark.deep)
 
 
