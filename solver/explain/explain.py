@@ -135,6 +135,9 @@ class _Explainer:
         else:
             try:
                 found = self._doors.let_in(gang, left_out)
+                if reason.kind is ReasonKind.BOUND_ELSEWHERE:
+                    served = any(one.is_of_service for one in found)
+                    found += () if served else self._doors.once_free(gang, left_out)
             except TimeShareOver:
                 return reason
             self._let_in[key] = found

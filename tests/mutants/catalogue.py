@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.mutants.advice_that_serves import ADVICE_THAT_SERVES
 from tests.mutants.answers import ANSWERS
 from tests.mutants.answers_that_stay_out import ANSWERS_THAT_STAY_OUT
 from tests.mutants.claims import CLAIMS
@@ -368,4 +369,5 @@ MUTANTS = (
     *JUDGED_BY_FILTERS,
     *ANSWERS_THAT_STAY_OUT,
     *TOLD_BY_VERBS,
+    *ADVICE_THAT_SERVES,
 )
