@@ -404,7 +404,7 @@ class RepairPlanner:
         """Whether a gang that is to start over has pods that may not be evicted now; says so."""
         if one.policy is not RepairPolicy.RESTART or limits.may_go(one):
             return False
-        self._lose(one.gang, forbidden_by(limits.of(one)))
+        self._lose(one.gang, forbidden_by(limits.of(one), must_go=True))
         return True
 
     def _loses(self, one: StandingGang, leaving: frozenset[str]) -> bool:
@@ -458,11 +458,10 @@ class RepairPlanner:
 
 def _with_limits(plan: RepairPlan, own: Sequence[EvictionLimit]) -> RepairPlan:
     """`plan`, in which gangs that no limit of their own pods keeps back name `own`."""
-    said = "; ".join(map(str, own))
     return replace(
         plan,
         lost=tuple(
-            replace(one, reason=replace(one.reason, detail=said, counts=(("limits", len(own)),)))
+            replace(one, reason=forbidden_by(own))
             if own and one.reason.kind is ReasonKind.EVICTIONS_FORBIDDEN and not one.reason.detail
             else one
             for one in plan.lost
