@@ -33,16 +33,7 @@ def drain_view(answer: Drained, fabric: Fabric, glyphs: Glyphs) -> Iterator[Rend
         gangs, pods = counted(len(answer.moves), "gang"), counted(answer.count, "pod")
         yield from _section("moves", f"{pods} of {gangs}")
         yield indented(_moves((key, m) for key, moves in answer.moves.items() for m in moves))
-    if plan.lost:
-        yield from _section("no place", f"{counted(len(plan.lost), 'gang')} would not survive")
-        for one in plan.lost:
-            yield from map(indented, waiting_lines([one]))
-            if one.gang in answer.tied:
-                advice = (
-                    f"unblock: set {REPAIR_POLICY} to {RepairPolicy.MOVE}, so that others of it "
-                    f"move too; it is {answer.tied[one.gang]}"
-                )
-                yield indented(indented(Text(advice, style="green")))
+    yield from _lost(answer)
     for title, keys, fate in (
         ("stay", plan.waits, "wait for their nodes, as their repair policy says"),
         ("start over", plan.restarts, "are evicted whole, as their repair policy says"),
@@ -57,6 +48,26 @@ def drain_view(answer: Drained, fabric: Fabric, glyphs: Glyphs) -> Iterator[Rend
         yield Text("repair.enabled is false in the config: the scheduler moves no gang", "yellow")
     yield Text()
     yield relocation_line(plan, answer.count, "proven fewest")
+
+
+def _lost(answer: Drained) -> Iterator[RenderableType]:
+    """The gangs that stay for want of another place, and as their pods may not go."""
+    for title, gangs, why in (
+        ("no place", answer.placeless, "{} no other legal place, and {} where {}"),
+        ("may not go", answer.kept, "{} pods that may not be evicted, and {} where {}"),
+    ):
+        one_alone = len(gangs) == 1
+        words = ("has", "stays", "it is") if one_alone else ("have", "stay", "they are")
+        if gangs:
+            yield from _section(title, f"{counted(len(gangs), 'gang')} {why.format(*words)}")
+        for one in gangs:
+            yield from map(indented, waiting_lines([one]))
+            if one.gang in answer.tied:
+                advice = (
+                    f"unblock: set {REPAIR_POLICY} to {RepairPolicy.MOVE}, so that others of it "
+                    f"move too; it is {answer.tied[one.gang]}"
+                )
+                yield indented(indented(Text(advice, style="green")))
 
 
 def _left_behind(answer: Drained) -> Iterator[RenderableType]:

@@ -67,15 +67,16 @@ def drain(
 ) -> None:
     """Empty nodes, with the fewest moves.
 
-    A dry run, which is the default, says which pods would go where, and which gangs would not
-    survive it. With --apply the nodes are cordoned and marked, and the scheduler moves the
+    A dry run, which is the default, says which pods would go where, and which gangs would
+    stay. With --apply the nodes are cordoned and marked, and the scheduler moves the
     gangs, as fast as their disruption budgets allow. Pods of other schedulers stay, and so do
     gangs with pods that no controller would make anew.
 
     Each evicted pod of a Job counts as failed. The scheduler leaves a gang where its Job would
     end of it, and --apply refuses, unless --end-jobs says that Jobs with pods there may end.
 
-    Exit code: 0 fine, 2 bad input, 3 some gang would find no place, or stay, or its Job end.
+    Exit code: 0 fine, 2 bad input, 3 in a dry run some gang would find no place, or stay, or its
+    Job end. --apply ends with 0 once the nodes are marked, before the scheduler has moved any gang.
     """
     if dry_run + apply + undo > 1:
         raise typer.BadParameter(
@@ -186,8 +187,8 @@ def _show_changed(nodes: tuple[str, ...], undo: bool, output: OutputFormat) -> N
             said = f"{count} cordoned and marked"
         write(said + (f": {', '.join(nodes)}" if nodes else ""))
         if not undo:
-            write("The scheduler moves the gangs there that have another place; the same without")
-            write("--apply says which have none, and `fourleaf why GANG` what becomes of one.")
+            write("The scheduler moves the gangs there that have another place and may go; the same")
+            write("without --apply says which stay, and `fourleaf why GANG` what becomes of one.")
         return
     document = {"kind": "Drain", "nodes": list(nodes), "drained": not undo}
     write_document({"apiVersion": API_VERSION, **document}, output)

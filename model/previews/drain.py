@@ -7,11 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from fourleaf.model.gang import GangKey
-from fourleaf.model.plan import Move
+from fourleaf.model.plan import Move, Waiting
 from fourleaf.model.previews.ended_jobs import EndedJob, JobSource, ended_jobs, lasting_jobs
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.relocation import RepairPlan
 from fourleaf.model.running_gang import EvictionLimit, PodName, RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot
+
+
+_MAY_NOT_GO = ReasonKind.EVICTIONS_FORBIDDEN
 
 
 class GangSource(JobSource, Protocol):
@@ -53,6 +57,16 @@ class Drained:
     def whole(self) -> bool:
         """Whether the nodes come to be empty, and all that stood there goes on elsewhere."""
         return not (self.plan.lost or self.staying or self.ended)
+
+    @property
+    def kept(self) -> tuple[Waiting, ...]:
+        """The gangs that have another place, of which pods that would have to go may not."""
+        return tuple(one for one in self.plan.lost if one.reason.kind is _MAY_NOT_GO)
+
+    @property
+    def placeless(self) -> tuple[Waiting, ...]:
+        """The gangs that have no other place."""
+        return tuple(one for one in self.plan.lost if one.reason.kind is not _MAY_NOT_GO)
 
     @property
     def count(self) -> int:

@@ -77,9 +77,15 @@ def test_a_budget_that_lets_one_of_two_go(run: Run, write: Write) -> None:
         "status": {"observedGeneration": 1, "disruptionsAllowed": 1},
     }
     text = cluster(2, *stands("pair", "n-0-0-0", "n-0-0-1")) + "---\n" + yaml.safe_dump(body)
-    told = asked(run, write("in.yaml", text), "leaf-0-0", code=3)
+    path = write("in.yaml", text)
+    told = asked(run, path, "leaf-0-0", code=3)
     assert told["moves"] == 0
     assert "disruption budget ml/pair lets 1 go" in json.dumps(told)
+    assert [one["outcome"] for one in told["gangs"]] == ["Kept"]
+    shown = run("drain", "leaf-0-0", "-f", str(path)).stdout
+    assert "may not go  1 gang has pods that may not be evicted, and stays where it is" in shown
+    assert "survive" not in shown
+    assert "no place" not in shown
 
 
 def test_a_budget_lets_gangs_go_one_after_another(run: Run, write: Write) -> None:
@@ -148,7 +154,7 @@ def test_a_gang_without_another_place(run: Run, write: Write) -> None:
     assert (lost["name"], lost["outcome"], told["moves"]) == ("pair", "Lost", 0)
     assert lost["reason"] != "NotProven"
     text = run("drain", "leaf-0-0", "-f", path).stdout
-    assert "no place  1 gang would not survive" in text
+    assert "no place  1 gang has no other legal place, and stays where it is" in text
     assert "ml/rock" in text
 
 
@@ -249,7 +255,7 @@ def test_a_gang_stays_where_its_job_would_end(run: Run, write: Write) -> None:
     told = asked(run, path, "leaf-0-0", code=3)
     (lost,) = told["gangs"]
     assert (lost["outcome"], lost["reason"], told["endedJobs"]) == (
-        "Lost",
+        "Kept",
         "EvictionsForbidden",
         [],
     )
