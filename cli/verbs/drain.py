@@ -187,8 +187,8 @@ def _show_changed(nodes: tuple[str, ...], undo: bool, output: OutputFormat) -> N
             said = f"{count} cordoned and marked"
         write(said + (f": {', '.join(nodes)}" if nodes else ""))
         if not undo:
-            write("The scheduler moves the gangs there that have another place and may go; the same")
-            write("without --apply says which stay, and `fourleaf why GANG` what becomes of one.")
+            write("The scheduler moves the gangs there that have another place and may leave. The")
+            write("same without --apply says which stay, `fourleaf why GANG` what becomes of one.")
         return
     document = {"kind": "Drain", "nodes": list(nodes), "drained": not undo}
     write_document({"apiVersion": API_VERSION, **document}, output)

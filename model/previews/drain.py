@@ -14,7 +14,6 @@ from fourleaf.model.relocation import RepairPlan
 from fourleaf.model.running_gang import EvictionLimit, PodName, RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot
 
-
 _MAY_NOT_GO = ReasonKind.EVICTIONS_FORBIDDEN
 
 

@@ -177,7 +177,9 @@ class _Explainer:
         if quota is None or busy.fits_after:
             return quota
         then = busy.reason(gang)
-        return replace(quota, near=then.near, unblock=quota_and_room(self.context, gang, busy, then))
+        return replace(
+            quota, near=then.near, unblock=quota_and_room(self.context, gang, busy, then)
+        )
 
     def _busy_for(self, key: tuple[GangType, Candidates], group: GangGroup) -> NoRoomNow:
         if group.bound:

@@ -14,9 +14,7 @@ from fourleaf.solver.explain.no_room_now import NoRoomNow
 from fourleaf.solver.explain.quota_and_uplinks import raise_step
 
 
-def quota_and_room(
-    context: Context, gang: Gang, busy: NoRoomNow, then: Reason
-) -> tuple[str, ...]:
+def quota_and_room(context: Context, gang: Gang, busy: NoRoomNow, then: Reason) -> tuple[str, ...]:
     """Steps of which each is enough by itself; `then` is why it would wait under a higher quota."""
     further = then.unblock or (f"it still waits: {cause(then)}",)
     return tuple(step for one in further for step in _steps(context, gang, busy, one))

@@ -43,7 +43,7 @@ from fourleaf.model.reasons.pod_condition import ConditionReason
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from fourleaf.model.start import Start
 from tests.cli.made import example, example_plan, text, unproven, within_a_gap
-from tests.model.readers.made import Body, job, node, owned, pod, reading, source
+from tests.model.readers.made import Body, job, node, owned, owner, pod, reading, source
 
 DOWN = {"type": "Ready", "status": "Unknown"}
 GIVEN_UP = {
@@ -191,6 +191,27 @@ def test_what_there_is_of_a_name_that_is_no_gang(
     (problem,) = caught.value.problems
     assert message in problem.message
     assert advice in problem.advice
+
+
+@pytest.mark.parametrize("name", ["js", "ml/js", "jobset/js", "jobsets.jobset.x-k8s.io/js"])
+@pytest.mark.parametrize(
+    ("spec", "message", "advice"),
+    [
+        ({}, "is no gang: JobSet ml/js has no pods yet", "kubectl -n ml describe jobset js"),
+        ({"suspend": True}, "JobSet ml/js is suspended, so it has", "spec.suspend is false"),
+    ],
+)
+def test_a_job_set_that_has_made_no_job(name: str, spec: Body, message: str, advice: str) -> None:
+    """The name is there: what its controller says is what helps, and what it could not make."""
+    found = read([source(node())], strict=False, expand=False)
+    idle = [owner("JobSet", "jobset.x-k8s.io/v1alpha2", "js", **spec)]
+    with pytest.raises(BadInput) as caught:
+        find_gang(found, name, None, "the input", idle=idle)
+    (problem,) = caught.value.problems
+    assert message in problem.message
+    assert advice in problem.advice
+    with pytest.raises(BadInput, match="nothing else has that name"):
+        find_gang(found, "job/js", None, "the input", idle=idle)
 
 
 def test_an_object_of_another_kind_or_namespace_is_not_meant() -> None:

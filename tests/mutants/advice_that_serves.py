@@ -6,6 +6,11 @@ from tests.mutants.mutant import Mutant
 
 ELSEWHERE = "tests/solver/explain/test_bound_elsewhere.py"
 
+BUDGETS = "tests/model/readers/pods/test_disruption_budgets.py"
+FAILURES = "tests/k8s_bridge/cluster/live/test_failures.py"
+LIMITS = "tests/solver/relocation/test_eviction_limits.py"
+QUOTA = "tests/solver/explain/test_quota_and_uplinks.py"
+
 ADVICE_THAT_SERVES = (
     Mutant(
         "nodes that are let in before healthy pods are evicted",
@@ -31,5 +36,78 @@ ADVICE_THAT_SERVES = (
         "for pod in role.pods]\n",
         "",
         "tests/cli/test_why.py::test_why_a_gang_in_part_is_not_whole_again",
+    ),
+    Mutant(
+        "budgets that cannot be counted",
+        "a budget is raised in vain, as its controller cannot count the pods of a Job",
+        "model/readers/pods/disruption_budgets.py",
+        '        _advice(manifest, spec) if known else "",\n',
+        "",
+        f"{BUDGETS}::test_a_budget_that_its_controller_cannot_count",
+    ),
+    Mutant(
+        "what the API says of budgets that cannot be counted",
+        "the event of a pod that may not be evicted advises what never helps",
+        "k8s_bridge/cluster/live/answers.py",
+        "(words, *_uncounted_budgets(said))",
+        "(words,)",
+        f"{FAILURES}::test_a_budget_that_cannot_be_counted_has_advice_of_its_own",
+    ),
+    Mutant(
+        "room that does not help those who have to go",
+        "a gang on a drained node is told to wait for room, which never moves it",
+        "solver/relocation/repair.py",
+        "for number, *_ in counted], must_go)",
+        "for number, *_ in counted])",
+        f"{LIMITS}::test_a_lost_member_that_may_not_go_keeps_its_gang",
+    ),
+    Mutant(
+        "quota that comes back with the room",
+        "a quota is raised for a gang whose neighbour's end is enough",
+        "solver/explain/quota_and_room.py",
+        "    if left <= quota:\n",
+        "    if False:\n",
+        f"{QUOTA}::test_the_end_of_its_own_neighbour_gives_quota_and_room",
+    ),
+    Mutant(
+        "gangs that make way once the quota allows it",
+        "a person waits for the end of a gang that would be preempted under a higher quota",
+        "solver/explain/quota_and_room.py",
+        "        and all(one.ours and one.priority < gang.priority for one in pods)\n",
+        "        and not pods\n",
+        f"{QUOTA}::test_the_end_of_its_own_neighbour_gives_quota_and_room",
+    ),
+    Mutant(
+        "no more quota than is missing",
+        "a quota is raised by what the gang that ends gives back",
+        "solver/explain/quota_and_room.py",
+        "    left = enough - _given_back(context, namespace, ends)\n",
+        "    left = enough\n",
+        f"{QUOTA}::test_a_quota_is_raised_by_no_more_than_is_not_given_back",
+    ),
+    Mutant(
+        "gangs that a drain leaves where they are",
+        "a dry run says that a gang has no place which a budget keeps where it is",
+        "model/previews/drain.py",
+        "return tuple(one for one in self.plan.lost if one.reason.kind is _MAY_NOT_GO)",
+        "return ()",
+        "tests/cli/test_drain.py::test_a_budget_that_lets_one_of_two_go",
+    ),
+    Mutant(
+        "owners that have no pods yet",
+        "`why` says that nothing has the name of a JobSet that is there",
+        "cli/input/not_a_gang.py",
+        "        if all(its):\n",
+        "        if not its:\n",
+        "tests/cli/test_why.py::test_a_job_set_that_has_made_no_job",
+    ),
+    Mutant(
+        "who is to make missing members",
+        "a person looks at a Job that has all its pods, while its JobSet makes no other",
+        "model/readers/gangs/holds.py",
+        "    return (*outer, first)\n",
+        "    return (first,)\n",
+        "tests/model/readers/gangs/test_owner_kinds.py"
+        "::test_who_is_to_make_the_members_that_are_missing",
     ),
 )

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from fourleaf.model.readers.objects.manifest import Body, Manifest, entries_of, part_of
 from fourleaf.model.problems import one_line
+from fourleaf.model.readers.objects.manifest import Body, Manifest, entries_of, part_of
 from fourleaf.model.readers.pods.label_selector import LabelSelector, read_selector
 from fourleaf.model.running_gang import EvictionLimit, PodName
 
