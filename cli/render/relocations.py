@@ -42,7 +42,8 @@ def drain_view(answer: Drained, fabric: Fabric, glyphs: Glyphs) -> Iterator[Rend
             yield from _section(title, f"{counted(len(keys), 'gang')} that {fate}")
             yield from (indented(Text(str(key))) for key in keys)
     yield from _left_behind(answer)
-    if not (answer.moves or plan.lost or plan.waits or plan.restarts or answer.staying):
+    there = answer.moves or plan.lost or plan.waits or plan.restarts
+    if not (there or answer.staying or answer.promised):
         yield Text("no gang stands there")
     if not answer.enabled:
         yield Text("repair.enabled is false in the config: the scheduler moves no gang", "yellow")
@@ -71,7 +72,13 @@ def _lost(answer: Drained) -> Iterator[RenderableType]:
 
 
 def _left_behind(answer: Drained) -> Iterator[RenderableType]:
-    """What stays, what ends, and what is gone for good."""
+    """What stays, what loses its places, what ends, and what is gone for good."""
+    if answer.promised:
+        facts = f"{counted(len(answer.promised), 'gang')} for which pods were told to go"
+        yield from _section("would lose places", facts)
+        for gang, nodes in answer.promised.items():
+            yield indented(Text(f"{gang}: on {', '.join(nodes)}", style="yellow"))
+        yield indented(Text("unblock: wait until they run, and drain then", style="green"))
     if answer.staying:
         facts = f"{counted(len(answer.staying), 'gang')} with pods that no controller makes anew"
         yield from _section("stay where they are", facts)

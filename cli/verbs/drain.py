@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fourleaf.cli import completion
+from fourleaf.cli.cluster.kept_places import kept_places, would_be_lost
 from fourleaf.cli.cluster.read_cluster import ClusterAccess, read_live
 from fourleaf.cli.cluster.solver_process import solver
 from fourleaf.cli.input.files import need_terms, reading_of
@@ -75,8 +77,9 @@ def drain(
     Each evicted pod of a Job counts as failed. The scheduler leaves a gang where its Job would
     end of it, and --apply refuses, unless --end-jobs says that Jobs with pods there may end.
 
-    Exit code: 0 fine, 2 bad input, 3 in a dry run some gang would find no place, or stay, or its
-    Job end. --apply ends with 0 once the nodes are marked, before the scheduler has moved any gang.
+    Exit code: 0 fine, 2 bad input, 3 in a dry run some gang would find no place, or stay, or lose
+    places that are kept for it, or its Job end. --apply ends with 0 once the nodes are marked,
+    before the scheduler has moved any gang.
     """
     if dry_run + apply + undo > 1:
         raise typer.BadParameter(
@@ -111,7 +114,11 @@ def _dry_run(
         with Progress("looking for other places") as progress:
             client.wait_until_ready(LOADING_SECONDS)
             plan = client.repair(snapshot, on_stage=progress.stage)
-    return drained(reading, nodes, snapshot, plan), snapshot
+    answer = drained(reading, nodes, snapshot, plan)
+    if not files:
+        kept = reach.ask(lambda cluster: kept_places(cluster, reach, nodes))
+        answer = replace(answer, promised=kept)
+    return answer, snapshot
 
 
 async def _changed(
@@ -121,6 +128,11 @@ async def _changed(
     print_problems(live.config.warnings)
     if not undo and not end_jobs:
         need_lasting_jobs(live, places, reach.name)
+    if not undo:
+        from fourleaf.model.previews.places import nodes_of
+
+        nodes = nodes_of(live.reading().snapshot.fabric, places, reach.name)
+        print_problems(would_be_lost(await kept_places(cluster, reach, nodes), reach.name))
     return await mark(cluster, reach, live, places, undo, end_jobs)
 
 

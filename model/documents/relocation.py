@@ -51,6 +51,9 @@ def drain_document(answer: Drained) -> Document:
         "unowned": list(answer.unowned),
         "others": list(answer.others),
         "endedJobs": [_ended(job) for job in answer.ended],
+        "keptPlaces": [
+            {**_named(key), "nodes": list(nodes)} for key, nodes in answer.promised.items()
+        ],
     }
 
 

@@ -39,7 +39,8 @@ class Drained:
     spines. `unowned` are pods that move and that no controller makes anew. `others` are pods of
     other schedulers on these nodes, which stay. `staying` are gangs that the scheduler leaves where
     they are, each with its pods that no controller would make anew. `ended` are Jobs that end of
-    the evictions. Nothing is moved where `enabled` is false.
+    the evictions. `promised` are gangs, each with the nodes on which places are kept for it, for
+    which pods were told to go. Nothing is moved where `enabled` is false.
     """
 
     nodes: tuple[str, ...]
@@ -51,11 +52,12 @@ class Drained:
     enabled: bool
     staying: Mapping[GangKey, tuple[str, ...]] = field(default_factory=dict)
     ended: tuple[EndedJob, ...] = ()
+    promised: Mapping[GangKey, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def whole(self) -> bool:
         """Whether the nodes come to be empty, and all that stood there goes on elsewhere."""
-        return not (self.plan.lost or self.staying or self.ended)
+        return not (self.plan.lost or self.staying or self.ended or self.promised)
 
     @property
     def kept(self) -> tuple[Waiting, ...]:

@@ -94,6 +94,14 @@ ADVICE_THAT_SERVES = (
         "tests/cli/test_drain.py::test_a_budget_that_lets_one_of_two_go",
     ),
     Mutant(
+        "places that are kept on nodes to be drained",
+        "a drain has the pods go in vain that make way for a gang, and a dry run says it is free",
+        "cli/cluster/kept_places.py",
+        "        if kept and one.purpose is not Purpose.RESERVATION:\n",
+        "        if not kept and one.purpose is not Purpose.RESERVATION:\n",
+        "tests/cli/test_drain.py::test_places_that_are_kept_for_a_gang_are_told",
+    ),
+    Mutant(
         "owners that have no pods yet",
         "`why` says that nothing has the name of a JobSet that is there",
         "cli/input/not_a_gang.py",
