@@ -33,6 +33,7 @@ from fourleaf.k8s_bridge.relocation.tenants.looks_in_vain import LooksInVain
 from fourleaf.k8s_bridge.relocation.tenants.move_costs import scaled
 from fourleaf.k8s_bridge.relocation.tenants.overstays import Overstays
 from fourleaf.k8s_bridge.relocation.tenants.preemption_windows import PreemptionWindows
+from fourleaf.k8s_bridge.runtime.api_text import second
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.k8s_bridge.scheduling.freed_room import changes
@@ -145,7 +146,7 @@ class PreemptionPlanner:
                 view,
                 "It would start if pods of lower priority were evicted, but pods went for a gang "
                 f"of its namespace that was gone within {config.window_seconds:g} s. To unblock: "
-                f"wait for {math.ceil(seconds)} s, or lower preemption.windowSeconds",
+                f"wait until {self._moment_in(seconds)}, or lower preemption.windowSeconds",
             )
             return None
         # A place that is kept for it waits for pods that it may evict by now.
@@ -438,9 +439,13 @@ class PreemptionPlanner:
                 gang,
                 view,
                 "Pods were evicted for it already: they go once within preemption.windowSeconds "
-                f"({window:g} s). To unblock: wait for {math.ceil(seconds)} s, or lower "
+                f"({window:g} s). To unblock: wait until {self._moment_in(seconds)}, or lower "
                 "preemption.windowSeconds",
             )
+
+    def _moment_in(self, seconds: float) -> str:
+        """When so many seconds have passed; an event is read at any time after it was written."""
+        return second(math.ceil(self.clock.wall() + seconds))
 
     def _turn(self, gang: Gang) -> tuple[float, float]:
         vain = self._in_vain.in_namespace(gang.key.namespace)

@@ -94,6 +94,15 @@ ADVICE_THAT_SERVES = (
         "tests/cli/test_drain.py::test_a_budget_that_lets_one_of_two_go",
     ),
     Mutant(
+        "moments that hold whenever they are read",
+        "a person waits for as long as it was when the event was written, again and again",
+        "k8s_bridge/relocation/preemption.py",
+        "return second(math.ceil(self.clock.wall() + seconds))",
+        'return f"{math.ceil(seconds)} s have passed"',
+        "tests/k8s_bridge/relocation/test_preemption_told.py"
+        "::test_a_gang_that_has_preempted_is_told_how_long_it_waits",
+    ),
+    Mutant(
         "places that are kept on nodes to be drained",
         "a drain has the pods go in vain that make way for a gang, and a dry run says it is free",
         "cli/cluster/kept_places.py",
