@@ -42,7 +42,7 @@ from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
-from fourleaf.model.reasons.text import counted
+from fourleaf.model.reasons.text import counted, listed
 from fourleaf.model.relocation import PreemptionPlan
 from fourleaf.model.running_gang import EvictionLimit, PodName, StandingGang
 from fourleaf.model.snapshot import RunningPod, Snapshot
@@ -346,7 +346,8 @@ class PreemptionPlanner:
     ) -> None:
         """Remember that limits of evictions alone keep `gang` waiting, and tell it, once for each.
 
-        Their names stand in the log alone: they may be those of another tenant.
+        Those of its own namespace are named. The others, which may be those of another tenant,
+        stand in the log alone.
         """
         known = self._forbidden.get(gang.key)
         until = self.clock.monotonic() + FORBIDDEN_RETRY_SECONDS
@@ -358,13 +359,17 @@ class PreemptionPlanner:
         self._log.info("preemption_forbidden", gang=str(gang.key), limits=reason.detail)
         by_pod = LimitsByPod(limits)
         kept = sum(not by_pod.may_go(victim) for victim in lower)
+        own = [one for one in limits if _is_of(gang, one) and str(one) in reason.detail]
+        named = f" ({listed([str(one) for one in own])})" if own else ""
+        advice = dict.fromkeys(f"{one.advice}; " for one in own if one.advice)
         self._tell(
             gang,
             view,
             "It would start if pods of lower priority could be evicted, which "
             f"{counted(reason.count('limits'), 'limit')} of disruption budgets, admission, its "
-            f"namespace or its own affinity forbid; {kept} of "
-            f"{counted(len(lower), 'lower gang')} may not be evicted at all. To unblock: raise "
+            f"namespace or its own affinity forbid{named}; {kept} of "
+            f"{counted(len(lower), 'lower gang')} may not be evicted at all. To unblock: "
+            f"{''.join(advice)}raise "
             "these budgets, which the scheduler's log names (preemption_forbidden), or wait until "
             "a gang ends",
         )
@@ -450,6 +455,11 @@ class PreemptionPlanner:
     def _turn(self, gang: Gang) -> tuple[float, float]:
         vain = self._in_vain.in_namespace(gang.key.namespace)
         return vain, self._looked_at.get(gang.key, -math.inf)
+
+
+def _is_of(gang: Gang, limit: EvictionLimit) -> bool:
+    """Whether a limit is about pods of the gang's own namespace alone."""
+    return all(space == gang.key.namespace for space, _ in limit.pods)
 
 
 def _leaving(view: ClusterView) -> frozenset[PodName]:

@@ -103,6 +103,15 @@ ADVICE_THAT_SERVES = (
         "::test_a_gang_that_has_preempted_is_told_how_long_it_waits",
     ),
     Mutant(
+        "names of budgets of other tenants",
+        "a tenant reads how another one calls the budget that protects its pods",
+        "k8s_bridge/relocation/preemption.py",
+        "own = [one for one in limits if _is_of(gang, one) and str(one) in reason.detail]",
+        "own = [one for one in limits if str(one) in reason.detail]",
+        "tests/k8s_bridge/relocation/test_eviction_limits.py"
+        "::test_budgets_of_other_tenants_are_not_named",
+    ),
+    Mutant(
         "places that are kept on nodes to be drained",
         "a drain has the pods go in vain that make way for a gang, and a dry run says it is free",
         "cli/cluster/kept_places.py",
