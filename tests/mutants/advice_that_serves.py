@@ -103,8 +103,8 @@ ADVICE_THAT_SERVES = (
         "::test_a_gang_that_has_preempted_is_told_how_long_it_waits",
     ),
     Mutant(
-        "names of budgets of other tenants",
-        "a tenant reads how another one calls the budget that protects its pods",
+        "limits of other tenants",
+        "a tenant reads what keeps the pods of another one, and is told to change it",
         "k8s_bridge/relocation/preemption.py",
         "own = [one for one in limits if _is_of(gang, one) and str(one) in reason.detail]",
         "own = [one for one in limits if str(one) in reason.detail]",

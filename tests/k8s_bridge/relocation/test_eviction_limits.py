@@ -83,7 +83,7 @@ async def test_budgets_of_other_tenants_are_not_named(bench: Bench) -> None:
     await bench.clock.advance(120)
     (said,) = await bench.events("PreemptionForbidden")
     assert "1 of 1 lower gang may not be evicted at all" in said["note"]
-    assert "ml/a" not in said["note"]
+    assert "affinity forbid; " in said["note"]
 
 
 async def test_nothing_is_said_of_budgets_where_room_is_why(bench: Bench) -> None:
