@@ -8,7 +8,12 @@ from enum import StrEnum
 
 from fourleaf.model.gang import Gang
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
-from fourleaf.model.reasons.text import RAISE_A_LIMIT, WAIT_FOR_ROOM
+from fourleaf.model.reasons.text import (
+    RAISE_A_LIMIT,
+    RAISE_ANY_BUDGET,
+    WAIT_BESIDE,
+    WAIT_TO_GO,
+)
 
 PodName = tuple[str, str]
 """Namespace and name of a pod."""
@@ -19,7 +24,7 @@ class EvictionLimit:
     """At most `most` of `pods` may be evicted in one plan.
 
     `who` says what sets the limit, such as `disruption budget ml/web`; `advice` what would raise
-    it, where that is not what raises a budget.
+    it, where that is not what raises a budget, and time does not.
     """
 
     who: str
@@ -88,13 +93,18 @@ class StandingGang:
         return any(role.pods for role in self.gang.roles)
 
 
-def forbidden_by(limits: Sequence[EvictionLimit]) -> Reason:
-    """That `limits` keep a gang from a place; what helps without advice of theirs is general."""
+def forbidden_by(limits: Sequence[EvictionLimit], must_go: bool = False) -> Reason:
+    """That `limits` keep a gang from a place; what helps without advice of theirs is general.
+
+    Without `limits` it is those of others. `must_go`: room for lost members alone is not enough,
+    as pods that the limits name may not stay; nor does time help then, where a limit has advice.
+    """
     advice = dict.fromkeys(limit.advice for limit in limits if limit.advice)
     general = [RAISE_A_LIMIT] if any(not limit.advice for limit in limits) else []
+    waits = [WAIT_TO_GO] * (not advice) if must_go else [WAIT_BESIDE]
     return Reason(
         ReasonKind.EVICTIONS_FORBIDDEN,
         "; ".join(map(str, limits)),
         (("limits", len(limits)),),
-        unblock=(*general, *advice, WAIT_FOR_ROOM) if advice else (),
+        unblock=(*(general if limits else (RAISE_ANY_BUDGET,)), *advice, *waits),
     )

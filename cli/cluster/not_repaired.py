@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from fourleaf.cli.cluster.connection import refused
 
 if TYPE_CHECKING:
+    from fourleaf.cli.answers import WhyAnswer
     from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
     from fourleaf.model.problems import Problem
+    from fourleaf.model.readers import InputReading
     from fourleaf.model.reasons.pod_condition import ConditionReason
 
 REASONS = ("NotRepaired", "EvictionForbidden")
@@ -52,6 +54,25 @@ async def why_it_stays(
         return None
     note = str(last.get("note") or "")
     return parsed(note.partition(MARK)[2] or note)
+
+
+def is_in_part(answer: WhyAnswer) -> bool:
+    """Whether members wait beside others that stand, and have no place yet."""
+    stand = any(not one.ends for one in answer.standing)
+    gang = None if answer.placement else answer.gang
+    return stand and gang is not None and any(role.pods for role in gang.roles)
+
+
+def members_told_of(reading: InputReading, answer: WhyAnswer) -> dict[str, str]:
+    """UID -> when it was created, of members of which one has the word about their gang.
+
+    A member that was lost may be gone, and what was made in its place is told of.
+    """
+    names = [one.pod for one in answer.standing if not one.ends]
+    names += [pod for role in (answer.gang.roles if answer.gang else ()) for pod in role.pods]
+    space = answer.key.namespace
+    bodies = (reading.pods.get((space, name), {}).get("metadata", {}) for name in names)
+    return {one["uid"]: str(one.get("creationTimestamp") or "") for one in bodies if "uid" in one}
 
 
 def _seen(event: Body) -> str:

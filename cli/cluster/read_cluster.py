@@ -68,7 +68,8 @@ class Live:
     config in force, which `config` tells the source of. `home` is the scheduler's namespace.
     `led`: a scheduler has renewed the leader's Lease there just now, `leaderless`: none has, which
     may be unknown too; `silent`: nodes whose kubelets are silent, with the seconds; all three so
-    far as that was asked for. `idle` are Jobs without pods, which are no gangs.
+    far as that was asked for. `idle` are objects that make pods and have none,
+    which are no gangs.
     """
 
     objects: tuple[Body, ...]
@@ -188,7 +189,7 @@ async def _read(
         raise bad_input(reach.name, "the cluster has no node", advice, about="Node")
     objects = tuple(without_idle_owners(CLUSTER, found))
     kept = set(map(id, objects))
-    idle = tuple(one for one in found if id(one) not in kept and one["kind"] == "Job")
+    idle = tuple(one for one in found if id(one) not in kept)
     return Live(
         objects,
         time.time(),

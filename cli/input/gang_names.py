@@ -34,7 +34,7 @@ def find_gang(
 ) -> GangKey:
     """The gang of `where` that `text` names, or to which the object belongs that it names.
 
-    `heard` says why an object has no pods, as Jobs that are `idle` have none. Raises `BadInput`
+    `heard` says why an object has no pods, as those that are `idle` have none. Raises `BadInput`
     where none or several do.
     """
     snapshot = reading.snapshot

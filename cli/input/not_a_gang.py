@@ -1,4 +1,4 @@
-"""What there is of a name that is no gang: pods of another scheduler, or ended; a bare Job."""
+"""What there is of a name that is no gang: pods of another scheduler, or ended; an idle owner."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def not_a_gang(
 ) -> Said | None:
     """What `reading` has of `name` in `namespace` ("" for any), None where it has nothing.
 
-    `kind` in small letters, "" for any. Jobs that are `idle` have no pods, and are not read.
+    `kind` in small letters, "" for any. Objects that are `idle` have no pods,
+    and are not read.
     """
     pods = [
         body
@@ -45,11 +46,18 @@ def not_a_gang(
     if said is not None and not said[0].startswith(_ENDED):
         return said
     # Of pods that have ended, their Job knows whether others come.
-    jobs = dict(reading.jobs) | {_key(body): body for body in idle}
+    jobs = dict(reading.jobs) | {_key(body): body for body in idle if body["kind"] == "Job"}
     for (space, job), body in jobs.items():
         if job == name and namespace in ("", space) and kind in ("", "job"):
             return _of_job(space, job, body, heard)
-    return said
+    if said is not None:
+        return said
+    for body in idle:
+        space, owner = _key(body)
+        its = (namespace in ("", space), kind in ("", body["kind"].lower()), owner == name)
+        if all(its):
+            return _of_owner(space, owner, body, heard)
+    return None
 
 
 def _key(body: Body) -> tuple[str, str]:
@@ -126,6 +134,18 @@ def _of_job(namespace: str, name: str, body: dict[str, Any], heard: Heard) -> Sa
         )
         return message, f"{_LOGS} {described}"
     return f"is no gang: Job {namespace}/{name} has no pods yet", described
+
+
+def _of_owner(namespace: str, name: str, body: Body, heard: Heard) -> Said:
+    """What is said of an object of another kind, such as a JobSet that has no Jobs yet."""
+    called = f"{body['kind']} {namespace}/{name}"
+    described = f"kubectl -n {namespace} describe {body['kind'].lower()} {name}"
+    if (body.get("spec") or {}).get("suspend"):
+        message = f"is no gang: {called} is suspended, so it has no pods"
+        return message, "It gets them once its spec.suspend is false; Kueue does that by itself."
+    why = heard(namespace, str((body.get("metadata") or {}).get("uid") or ""))
+    message = f"is no gang: {called} has no pods yet{f': {why}' if why else ''}"
+    return message, f"See what its controller says: {described}."
 
 
 _QUOTA = "Raise the ResourceQuota, ask for less, or wait until others of the namespace end."

@@ -33,16 +33,7 @@ def drain_view(answer: Drained, fabric: Fabric, glyphs: Glyphs) -> Iterator[Rend
         gangs, pods = counted(len(answer.moves), "gang"), counted(answer.count, "pod")
         yield from _section("moves", f"{pods} of {gangs}")
         yield indented(_moves((key, m) for key, moves in answer.moves.items() for m in moves))
-    if plan.lost:
-        yield from _section("no place", f"{counted(len(plan.lost), 'gang')} would not survive")
-        for one in plan.lost:
-            yield from map(indented, waiting_lines([one]))
-            if one.gang in answer.tied:
-                advice = (
-                    f"unblock: set {REPAIR_POLICY} to {RepairPolicy.MOVE}, so that others of it "
-                    f"move too; it is {answer.tied[one.gang]}"
-                )
-                yield indented(indented(Text(advice, style="green")))
+    yield from _lost(answer)
     for title, keys, fate in (
         ("stay", plan.waits, "wait for their nodes, as their repair policy says"),
         ("start over", plan.restarts, "are evicted whole, as their repair policy says"),
@@ -51,7 +42,8 @@ def drain_view(answer: Drained, fabric: Fabric, glyphs: Glyphs) -> Iterator[Rend
             yield from _section(title, f"{counted(len(keys), 'gang')} that {fate}")
             yield from (indented(Text(str(key))) for key in keys)
     yield from _left_behind(answer)
-    if not (answer.moves or plan.lost or plan.waits or plan.restarts or answer.staying):
+    there = answer.moves or plan.lost or plan.waits or plan.restarts
+    if not (there or answer.staying or answer.promised):
         yield Text("no gang stands there")
     if not answer.enabled:
         yield Text("repair.enabled is false in the config: the scheduler moves no gang", "yellow")
@@ -59,8 +51,34 @@ def drain_view(answer: Drained, fabric: Fabric, glyphs: Glyphs) -> Iterator[Rend
     yield relocation_line(plan, answer.count, "proven fewest")
 
 
+def _lost(answer: Drained) -> Iterator[RenderableType]:
+    """The gangs that stay for want of another place, and as their pods may not go."""
+    for title, gangs, why in (
+        ("no place", answer.placeless, "{} no other legal place, and {} where {}"),
+        ("may not go", answer.kept, "{} pods that may not be evicted, and {} where {}"),
+    ):
+        one_alone = len(gangs) == 1
+        words = ("has", "stays", "it is") if one_alone else ("have", "stay", "they are")
+        if gangs:
+            yield from _section(title, f"{counted(len(gangs), 'gang')} {why.format(*words)}")
+        for one in gangs:
+            yield from map(indented, waiting_lines([one]))
+            if one.gang in answer.tied:
+                advice = (
+                    f"unblock: set {REPAIR_POLICY} to {RepairPolicy.MOVE}, so that others of it "
+                    f"move too; it is {answer.tied[one.gang]}"
+                )
+                yield indented(indented(Text(advice, style="green")))
+
+
 def _left_behind(answer: Drained) -> Iterator[RenderableType]:
-    """What stays, what ends, and what is gone for good."""
+    """What stays, what loses its places, what ends, and what is gone for good."""
+    if answer.promised:
+        facts = f"{counted(len(answer.promised), 'gang')} for which pods were told to go"
+        yield from _section("would lose places", facts)
+        for gang, nodes in answer.promised.items():
+            yield indented(Text(f"{gang}: on {', '.join(nodes)}", style="yellow"))
+        yield indented(Text("unblock: wait until they run, and drain then", style="green"))
     if answer.staying:
         facts = f"{counted(len(answer.staying), 'gang')} with pods that no controller makes anew"
         yield from _section("stay where they are", facts)

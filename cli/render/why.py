@@ -113,8 +113,8 @@ def _not_yielding(answer: WhyAnswer) -> Iterator[RenderableType]:
 def _stays(answer: WhyAnswer, told: ConditionReason) -> Iterator[RenderableType]:
     """Why a gang that has lost members is not repaired; places are of use where none is known."""
     yield from _said(told)
-    if told.kind:
-        node = next(one.node for one in answer.standing if one.trouble)
+    node = next((one.node for one in answer.standing if one.trouble), "")
+    if told.kind and node:
         yield indented(Text(f"`fourleaf drain {node}` plans its places anew", style="dim"))
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fourleaf.cli import completion
+from fourleaf.cli.cluster.kept_places import kept_places, would_be_lost
 from fourleaf.cli.cluster.read_cluster import ClusterAccess, read_live
 from fourleaf.cli.cluster.solver_process import solver
 from fourleaf.cli.input.files import need_terms, reading_of
@@ -67,15 +69,17 @@ def drain(
 ) -> None:
     """Empty nodes, with the fewest moves.
 
-    A dry run, which is the default, says which pods would go where, and which gangs would not
-    survive it. With --apply the nodes are cordoned and marked, and the scheduler moves the
+    A dry run, which is the default, says which pods would go where, and which gangs would
+    stay. With --apply the nodes are cordoned and marked, and the scheduler moves the
     gangs, as fast as their disruption budgets allow. Pods of other schedulers stay, and so do
     gangs with pods that no controller would make anew.
 
     Each evicted pod of a Job counts as failed. The scheduler leaves a gang where its Job would
     end of it, and --apply refuses, unless --end-jobs says that Jobs with pods there may end.
 
-    Exit code: 0 fine, 2 bad input, 3 some gang would find no place, or stay, or its Job end.
+    Exit code: 0 fine, 2 bad input, 3 in a dry run some gang would find no place, or stay, or lose
+    places that are kept for it, or its Job end. --apply ends with 0 once the nodes are marked,
+    before the scheduler has moved any gang.
     """
     if dry_run + apply + undo > 1:
         raise typer.BadParameter(
@@ -110,7 +114,11 @@ def _dry_run(
         with Progress("looking for other places") as progress:
             client.wait_until_ready(LOADING_SECONDS)
             plan = client.repair(snapshot, on_stage=progress.stage)
-    return drained(reading, nodes, snapshot, plan), snapshot
+    answer = drained(reading, nodes, snapshot, plan)
+    if not files:
+        kept = reach.ask(lambda cluster: kept_places(cluster, reach, nodes))
+        answer = replace(answer, promised=kept)
+    return answer, snapshot
 
 
 async def _changed(
@@ -120,6 +128,11 @@ async def _changed(
     print_problems(live.config.warnings)
     if not undo and not end_jobs:
         need_lasting_jobs(live, places, reach.name)
+    if not undo:
+        from fourleaf.model.previews.places import nodes_of
+
+        nodes = nodes_of(live.reading().snapshot.fabric, places, reach.name)
+        print_problems(would_be_lost(await kept_places(cluster, reach, nodes), reach.name))
     return await mark(cluster, reach, live, places, undo, end_jobs)
 
 
@@ -186,8 +199,8 @@ def _show_changed(nodes: tuple[str, ...], undo: bool, output: OutputFormat) -> N
             said = f"{count} cordoned and marked"
         write(said + (f": {', '.join(nodes)}" if nodes else ""))
         if not undo:
-            write("The scheduler moves the gangs there that have another place; the same without")
-            write("--apply says which have none, and `fourleaf why GANG` what becomes of one.")
+            write("The scheduler moves the gangs there that have another place and may leave. The")
+            write("same without --apply says which stay, `fourleaf why GANG` what becomes of one.")
         return
     document = {"kind": "Drain", "nodes": list(nodes), "drained": not undo}
     write_document({"apiVersion": API_VERSION, **document}, output)

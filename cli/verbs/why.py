@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache, partial
 from itertools import islice
+from math import inf
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +16,7 @@ from fourleaf.cli import options
 from fourleaf.cli.answers import Failing, RunningMember, WhyAnswer
 from fourleaf.cli.cluster.failed_creates import why_no_pods
 from fourleaf.cli.cluster.not_preempting import why_none_yields
-from fourleaf.cli.cluster.not_repaired import why_it_stays
+from fourleaf.cli.cluster.not_repaired import is_in_part, members_told_of, why_it_stays
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.cluster.silent_nodes import most_away
 from fourleaf.cli.cluster.trouble_since import trouble_since
@@ -120,8 +121,9 @@ def why(
                 plan = _planned(client(), snapshot)
                 answer = explained(reading, key, plan, gathered.silent)
             lost = any(one.trouble and not one.ends for one in answer.standing)
-            if gathered.live is not None and lost:
-                failing = failing_of(reading, key, gathered.silent) if gathered.led else None
+            if gathered.live is not None and (lost or is_in_part(answer)):
+                led = lost and gathered.led
+                failing = failing_of(reading, key, gathered.silent) if led else None
                 stays = _stays(given.reach, gathered.live, reading, answer)
                 answer = replace(answer, stays=stays, failing=failing)
             answer = replace(answer, not_created=why_not_created(reading, answer, heard))
@@ -222,13 +224,11 @@ def _stays(
 
     nodes = {one.node for one in answer.standing if one.trouble and not one.ends}
     since = trouble_since(live.objects, nodes, live.silent, live.now)
-    if since is None:
+    if since is None and not is_in_part(answer):
         return None
-    namespace = answer.key.namespace
-    stay = (one.pod for one in answer.standing if not one.ends)
-    bodies = (reading.pods.get((namespace, name), {}).get("metadata", {}) for name in stay)
-    uids = {one["uid"]: str(one.get("creationTimestamp") or "") for one in bodies if "uid" in one}
-    found = reach.ask(lambda cluster: why_it_stays(cluster, reach, namespace, uids, since))
+    namespace, uids = answer.key.namespace, members_told_of(reading, answer)
+    begun = -inf if since is None else since
+    found = reach.ask(lambda cluster: why_it_stays(cluster, reach, namespace, uids, begun))
     if isinstance(found, Problem):
         print_problems([found])
         return None

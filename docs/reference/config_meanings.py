@@ -47,7 +47,8 @@ MEANINGS: dict[str, str] = {
     "batch.ageStepSeconds": "How long a gang waits for one step of age.",
     "solver.timeLimitSeconds": "Longest solve; reaching it costs optimality, never a placement.",
     "messages.otherNamespaces": "Whether conditions and events name gangs and pods of other "
-    "namespaces. Command and dashboard always do.",
+    "namespaces. Command and dashboard do in what they plan themselves; they quote conditions "
+    "as they are.",
     "solver.memoryLimitMiB": "Most memory of the solver process; less where its container has less "
     "left.",
     "solver.seed": "Seed of the solver.",

@@ -19,7 +19,7 @@ ADVICE: dict[ReasonKind, str] = {
     ReasonKind.QUOTA_EXCEEDED: "Wait for gangs of the namespace to end, or raise its quota.",
     ReasonKind.NO_MATCHING_NODES: "Relax selectors or tolerations, or add such nodes.",
     ReasonKind.TOO_LARGE: "Ask for fewer nodes, or for topology-policy Preferred.",
-    ReasonKind.BOUND_ELSEWHERE: "Let the members that run end, or restart the gang as a whole.",
+    ReasonKind.BOUND_ELSEWHERE: "Bring back the node it lost, or let its repair move others.",
     ReasonKind.REFUSED: "See what is said in the message: quota, admission, policies, a plugin.",
     ReasonKind.UNANSWERED: "See what the message names: a webhook, a plugin, or the API server.",
     ReasonKind.RECORD_UNREADABLE: "Upgrade every replica; a Lease is of a newer format.",

@@ -36,6 +36,7 @@ from fourleaf.k8s_bridge.relocation.tenants.looks_in_vain import LooksInVain
 from fourleaf.k8s_bridge.relocation.tenants.move_costs import scaled
 from fourleaf.k8s_bridge.relocation.tenants.overstays import Overstays
 from fourleaf.k8s_bridge.relocation.tenants.preemption_windows import PreemptionWindows
+from fourleaf.k8s_bridge.runtime.api_text import second
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.k8s_bridge.scheduling.gang_kind import in_itself
@@ -128,12 +129,13 @@ class PreemptionPlanner:
         if not squatters and (seconds := self.brief_stays.wait(gang.key.namespace)):
             self._tried[gang.key] = self.clock.monotonic() + seconds
             self._in_vain.note(gang.key)
+            moment = self._moment_in(seconds)
             self._tell(
                 gang,
                 view,
-                f"No pods are evicted for it for {math.ceil(seconds)} s: pods went for a gang of "
+                f"No pods are evicted for it until {moment}: pods went for a gang of "
                 f"its namespace that was gone within {config.window_seconds:g} s. To unblock: "
-                f"wait for {math.ceil(seconds)} s, or lower preemption.windowSeconds",
+                f"wait until {moment}, or lower preemption.windowSeconds",
             )
             return None
         # A place that is kept for it waits for pods that it may evict by now.
@@ -251,6 +253,11 @@ class PreemptionPlanner:
             self._windows.close(one.gang)
             again = self.clock.monotonic() + PREEMPTION_RETRY_SECONDS
             self._tried[one.gang] = min(self._tried[one.gang], again)
+
+    def _may_try_again(self, one: Relocation, why: str, is_untold: bool) -> bool:
+        if is_untold:
+            return bool(why)
+        return why.endswith(SEAT_CLOSED) and self._windows.may_reopen(one.gang)
 
     async def _begin(
         self,
@@ -426,9 +433,13 @@ class PreemptionPlanner:
                 gang,
                 view,
                 "Pods were evicted for it already: they go once within preemption.windowSeconds "
-                f"({window:g} s). To unblock: wait for {math.ceil(seconds)} s, or lower "
+                f"({window:g} s). To unblock: wait until {self._moment_in(seconds)}, or lower "
                 "preemption.windowSeconds",
             )
+
+    def _moment_in(self, seconds: float) -> str:
+        """When so many seconds have passed; an event is read at any time after it was written."""
+        return second(math.ceil(self.clock.wall() + seconds))
 
     def _turn(self, gang: Gang) -> tuple[float, float]:
         vain = self._in_vain.in_namespace(gang.key.namespace)

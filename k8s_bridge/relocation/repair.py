@@ -403,7 +403,7 @@ class RepairPlanner:
         """Whether a gang that is to start over has pods that may not be evicted now; says so."""
         if one.policy is not RepairPolicy.RESTART or limits.may_go(one):
             return False
-        self._lose(one.gang, forbidden_by(limits.of(one)))
+        self._lose(one.gang, forbidden_by(limits.of(one), must_go=True))
         return True
 
     def _loses(self, one: StandingGang, leaving: frozenset[str]) -> bool:

@@ -245,7 +245,8 @@ class Messages(Section):
     """What conditions and events of pods say.
 
     `other_namespaces`: whether they name gangs and pods of other namespaces, such as those that
-    hold the nodes that a gang waits for.
+    hold the nodes that a gang waits for. Command and dashboard name them in what they plan
+    themselves, and quote conditions as they are.
     """
 
     other_namespaces: Literal["hidden", "named"] = "hidden"

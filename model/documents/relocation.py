@@ -17,7 +17,11 @@ Document = dict[str, Any]
 
 
 def drain_document(answer: Drained) -> Document:
-    """A dry run of `fourleaf drain`; `outcome` is Moves, Lost, Waits, Restarts or Stays."""
+    """A dry run of `fourleaf drain`; `outcome` is Moves, Lost, Kept, Waits, Restarts or Stays.
+
+    Whatever is not Moves or Restarts stays where it is: Lost has no other place, and of Kept pods
+    that would have to go may not.
+    """
     plan = answer.plan
     moving = [
         {**_named(key), "outcome": "Moves", "pods": [_pod(move) for move in moves]}
@@ -25,7 +29,7 @@ def drain_document(answer: Drained) -> Document:
     ]
     lost = []
     for one in plan.lost:
-        body = waiting_document(one) | {"outcome": "Lost"}
+        body = waiting_document(one) | {"outcome": "Kept" if one in answer.kept else "Lost"}
         del body["placed"]
         if one.gang in answer.tied:
             body["repairPolicy"] = answer.tied[one.gang].value
@@ -47,6 +51,9 @@ def drain_document(answer: Drained) -> Document:
         "unowned": list(answer.unowned),
         "others": list(answer.others),
         "endedJobs": [_ended(job) for job in answer.ended],
+        "keptPlaces": [
+            {**_named(key), "nodes": list(nodes)} for key, nodes in answer.promised.items()
+        ],
     }
 
 

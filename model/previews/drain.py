@@ -7,11 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from fourleaf.model.gang import GangKey
-from fourleaf.model.plan import Move
+from fourleaf.model.plan import Move, Waiting
 from fourleaf.model.previews.ended_jobs import EndedJob, JobSource, ended_jobs, lasting_jobs
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.relocation import RepairPlan
 from fourleaf.model.running_gang import EvictionLimit, PodName, RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot
+
+_MAY_NOT_GO = ReasonKind.EVICTIONS_FORBIDDEN
 
 
 class GangSource(JobSource, Protocol):
@@ -36,7 +39,8 @@ class Drained:
     spines. `unowned` are pods that move and that no controller makes anew. `others` are pods of
     other schedulers on these nodes, which stay. `staying` are gangs that the scheduler leaves where
     they are, each with its pods that no controller would make anew. `ended` are Jobs that end of
-    the evictions. Nothing is moved where `enabled` is false.
+    the evictions. `promised` are gangs, each with the nodes on which places are kept for it, for
+    which pods were told to go. Nothing is moved where `enabled` is false.
     """
 
     nodes: tuple[str, ...]
@@ -48,11 +52,22 @@ class Drained:
     enabled: bool
     staying: Mapping[GangKey, tuple[str, ...]] = field(default_factory=dict)
     ended: tuple[EndedJob, ...] = ()
+    promised: Mapping[GangKey, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def whole(self) -> bool:
         """Whether the nodes come to be empty, and all that stood there goes on elsewhere."""
-        return not (self.plan.lost or self.staying or self.ended)
+        return not (self.plan.lost or self.staying or self.ended or self.promised)
+
+    @property
+    def kept(self) -> tuple[Waiting, ...]:
+        """The gangs that have another place, of which pods that would have to go may not."""
+        return tuple(one for one in self.plan.lost if one.reason.kind is _MAY_NOT_GO)
+
+    @property
+    def placeless(self) -> tuple[Waiting, ...]:
+        """The gangs that have no other place."""
+        return tuple(one for one in self.plan.lost if one.reason.kind is not _MAY_NOT_GO)
 
     @property
     def count(self) -> int:

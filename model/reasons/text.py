@@ -38,8 +38,20 @@ OTHER_TAINTS = "other taints"
 RAISE_A_LIMIT = "raise what forbids it: a disruption budget or maxEvictions of the config"
 """What helps where evictions are forbidden, as a step."""
 
+RAISE_ANY_BUDGET = (
+    "raise the disruption budgets of pods in its way, which `kubectl get pdb -A` shows with 0 "
+    "allowed disruptions, or the backoffLimit of their Jobs"
+)
+"""The same where it is not known which limit it is."""
+
 WAIT_FOR_ROOM = "or wait: it starts once others end and leave enough room"
-"""The other step."""
+"""The other step of a gang that waits."""
+
+WAIT_BESIDE = "or wait until others end and leave enough room beside its members"
+"""The other step of a gang of which members run, and may stay where they are."""
+
+WAIT_TO_GO = "or wait: it stays where it is until enough of its pods may go"
+"""The same where they may not stay; no room helps."""
 
 _PLURALS = {"leaf": "leaves", "GPU": "GPUs"}
 _WHOLE_FABRIC = ("nodes", "total", "eligible", "needed", "pods")
@@ -104,13 +116,7 @@ def _steps_of_kind(reason: Reason) -> tuple[str, ...]:
     """What helps whatever the numbers are, where those who found the reason have named nothing."""
     if reason.kind is not ReasonKind.EVICTIONS_FORBIDDEN:
         return ()
-    raised = RAISE_A_LIMIT
-    if not reason.detail:
-        raised = (
-            "raise the disruption budgets of pods in its way, which `kubectl get pdb -A` shows "
-            "with 0 allowed disruptions, or the backoffLimit of their Jobs"
-        )
-    return raised, WAIT_FOR_ROOM
+    return RAISE_A_LIMIT if reason.detail else RAISE_ANY_BUDGET, WAIT_FOR_ROOM
 
 
 def _free(miss: NearMiss) -> str:

@@ -15,6 +15,9 @@ from fourleaf.solver.explain.too_large import PREFERRED
 from fourleaf.solver.instance.candidates import Takes
 from fourleaf.solver.instance.gang_classes import GangGroup
 
+BY_ITS_REPAIR = "let its repair move others of it, as repair-policy move does"
+"""Where gangs are repaired, one of that policy needs no eviction by hand."""
+
 MOST_TRIED = 4
 """Sets of members whose eviction is tried out, those of the fewest members first."""
 
@@ -39,26 +42,32 @@ def bound_elsewhere(
     steps = []
     if as_preferred is not None and alone.finds(as_preferred):
         steps.append(PREFERRED)
-    steps.append(_eviction(context, group))
+    first, evict = _eviction(context, group)
+    if not context.spec.repair.enabled:
+        steps.append(f"{first}{evict}")
+    elif first:
+        steps.append(f"{first}{BY_ITS_REPAIR}, or {evict}")
+    else:
+        steps = [BY_ITS_REPAIR, *steps, evict]
     hosts = dict.fromkeys(host for _, host in _bound(gang))
     detail = f"on {matching_advice.named(list(hosts))}"
     return Reason(ReasonKind.BOUND_ELSEWHERE, detail, counts, unblock=tuple(steps))
 
 
-def _eviction(context: Context, group: GangGroup) -> str:
-    """Members to evict so that all find a place, and what has to come first where none would.
+def _eviction(context: Context, group: GangGroup) -> tuple[str, str]:
+    """What has to come first, "" where all would find a place now, and members to evict for it.
 
     Evicted before there is one, members that run now would only wait with the others.
     """
-    first = ""
+    first: tuple[str, str] | None = None
     for strays in _choices_of_strays(context, group)[:MOST_TRIED]:
         later, gang = _without(context, group.gang, strays)
         evict = f"evict {matching_advice.named([f'{pod} on {host}' for pod, host in strays])}"
         busy = NoRoomNow(later, later.factory.of(gang))
         if busy.fits_after:
-            return evict
-        first = first or f"{comes_first(busy.reason(gang))}, and then {evict}"
-    return first
+            return "", evict
+        first = first or (f"{comes_first(busy.reason(gang))}, and then ", evict)
+    return first or ("", "")
 
 
 def comes_first(then: Reason) -> str:

@@ -15,7 +15,6 @@ from fourleaf.model.extensions import NO_EXTENSIONS, Extensions
 from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Plan, Waiting
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
-from fourleaf.model.reasons.text import cause
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.topology import natural_key
 from fourleaf.solver.explain import matching_advice
@@ -26,6 +25,7 @@ from fourleaf.solver.explain.left_out import LeftOut, as_counts, left_out_of
 from fourleaf.solver.explain.let_in import Doors, LetIn
 from fourleaf.solver.explain.no_matching_nodes import no_matching_nodes
 from fourleaf.solver.explain.no_room_now import NoRoomNow
+from fourleaf.solver.explain.quota_and_room import quota_and_room
 from fourleaf.solver.explain.quota_and_uplinks import quota_exceeded
 from fourleaf.solver.explain.too_large import ROLES_TO_TRY, larger_than_all, too_large
 from fourleaf.solver.instance.candidates import Candidates
@@ -135,6 +135,9 @@ class _Explainer:
         else:
             try:
                 found = self._doors.let_in(gang, left_out)
+                if reason.kind is ReasonKind.BOUND_ELSEWHERE:
+                    served = any(one.is_of_service for one in found)
+                    found += () if served else self._doors.once_free(gang, left_out)
             except TimeShareOver:
                 return reason
             self._let_in[key] = found
@@ -174,9 +177,9 @@ class _Explainer:
         if quota is None or busy.fits_after:
             return quota
         then = busy.reason(gang)
-        further = then.unblock or (f"it still waits: {cause(then)}",)
-        steps = (f"{step}, and then {one}" for step in quota.unblock for one in further)
-        return replace(quota, near=then.near, unblock=tuple(steps))
+        return replace(
+            quota, near=then.near, unblock=quota_and_room(self.context, gang, busy, then)
+        )
 
     def _busy_for(self, key: tuple[GangType, Candidates], group: GangGroup) -> NoRoomNow:
         if group.bound:

@@ -12,10 +12,11 @@ from fourleaf.model.reasons.kinds import NearMiss
 from fourleaf.model.reasons.text import CORDON, NO_READINESS, SEAL, TAINTED
 from fourleaf.model.resources import fits
 from fourleaf.solver.explain import matching_advice
-from fourleaf.solver.explain.blockers import shares_nodes
+from fourleaf.solver.explain.blockers import STARTS_WHEN, WHOLE_WHEN, shares_nodes
 from fourleaf.solver.explain.context import Context
-from fourleaf.solver.explain.free_room import Seats
+from fourleaf.solver.explain.free_room import FreeRoom, Seats
 from fourleaf.solver.explain.left_out import LeftOut
+from fourleaf.solver.explain.no_room_now import NoRoomNow
 from fourleaf.solver.explain.own_taints import made_ready, uncordoned, unsealed
 from fourleaf.solver.instance.fabric_index import FabricIndex
 from fourleaf.solver.instance.gang_classes import GangGroup, GangGroups
@@ -56,13 +57,46 @@ class Doors:
         found = (self._without(name, left_out[name], gang) for name in tried)
         return tuple(one for one in found if one is not None)
 
+    def once_free(self, gang: Gang, left_out: LeftOut) -> tuple[LetIn, ...]:
+        """The nodes that would make a gang of which members run whole, once others leave them.
+
+        A member that was lost may take its time to end where it was.
+        """
+        doors = ((what, nodes) for what, nodes in left_out.items() if not what.startswith(TAINTED))
+        found = (self._once_free(what, nodes, gang) for what, nodes in doors)
+        return tuple(one for one in found if one is not None)
+
+    def _once_free(self, what: str, nodes: list[int], gang: Gang) -> LetIn | None:
+        if self._asked >= MOST_ASKED:
+            return None
+        self._asked += 1
+        world = self._world(what, nodes)
+        group = world.factory.of(gang)
+        seats = self._fewest(world.but_for(gang), group, frozenset(nodes))
+        used = {i for members in seats or () for i in members}.intersection(nodes)
+        if seats is None or not used:
+            return None
+        world = self._world(what, used)
+        group = world.factory.of(gang)
+        if not world.but_for(gang).finds(group):
+            return None
+        steps = NoRoomNow(world, group).reason(gang).unblock
+        ends = [one.removeprefix(STARTS_WHEN) for one in steps if one.startswith(STARTS_WHEN)]
+        holders = (one.ends for i in used for one in self.context.holders.on(i))
+        if not ends and str(gang.key) not in holders:
+            return None
+        then = ends[0] if ends else "its own pods there have ended"
+        step = _step(what, [self.context.fabric.nodes[i].name for i in sorted(used)])
+        near = self._near(seats, used, "pods" if shares_nodes(group) else "nodes")
+        return LetIn(f"{step}, and then {WHOLE_WHEN}{then}", near, True)
+
     def _without(self, what: str, nodes: list[int], gang: Gang) -> LetIn | None:
         if self._asked >= MOST_ASKED or not self._are_enough(nodes, gang):
             return None
         self._asked += 1
         world = self._world(what, nodes)
         group = world.factory.of(gang)
-        seats = self._fewest(world, group, frozenset(nodes))
+        seats = self._fewest(world.after, group, frozenset(nodes))
         if seats is None:
             return None
         used = {i for members in seats for i in members}.intersection(nodes)
@@ -113,12 +147,12 @@ class Doors:
             )
         return self._worlds[key]
 
-    def _fewest(self, world: Context, group: GangGroup, nodes: frozenset[int]) -> Seats | None:
+    def _fewest(self, room: FreeRoom, group: GangGroup, nodes: frozenset[int]) -> Seats | None:
         """Seats of the gang, on as few of `nodes` as any of the likeliest places needs."""
         without = self.context.after.room(self.context.factory.of(group.gang).kind)
         best: Seats | None = None
         fewest = len(nodes) + 1
-        for seats in world.after.seats(group, without, nodes, MOST_TRIED):
+        for seats in room.seats(group, without, nodes, MOST_TRIED):
             used = len({i for members in seats for i in members} & nodes)
             if used < fewest:
                 best, fewest = seats, used

@@ -83,6 +83,12 @@ class NoRoomNow:
         return near, waiting_steps(self.context, self.group, place.takes, ends)
 
     @cached_property
+    def ends(self) -> tuple[str, ...]:
+        """The gangs, and pods of none, whose end would clear the nearest place."""
+        place = self._nearest
+        return () if place is None else self.obstacles.near(self.reach, place)[1] or ()
+
+    @cached_property
     def as_preferred(self) -> GangGroup | None:
         """The group of the same gang under the policy `Preferred`, where that differs."""
         gang = self.group.gang

@@ -31,8 +31,13 @@ def quota_exceeded(context: Context, gang: Gang) -> Reason | None:
         ("needed", asked), ("quota", quota), ("used", used),
         ("running", quota - left), ("placed", placed),
     )  # fmt: skip
-    step = f"raise namespaces.{namespace}.gpuQuota to {used + asked}"
+    step = raise_step(namespace, used + asked)
     return Reason(ReasonKind.QUOTA_EXCEEDED, namespace, counts, unblock=(step,))
+
+
+def raise_step(namespace: str, gpus: int) -> str:
+    """The advice to raise the quota of a namespace."""
+    return f"raise namespaces.{namespace}.gpuQuota to {gpus}"
 
 
 def uplink_full(

@@ -183,4 +183,6 @@ def _kept_by_limits(
 
 def _forbidden(gang: Gang, index: LimitIndex) -> Reason:
     """The limits of its own pods; those of others, which may be in its way too, are not named."""
-    return forbidden_by([index.limits[number] for number, *_ in index.counted(gang)])
+    counted = index.counted(gang)
+    must_go = any(lost > index.limits[number].most for number, _, lost in counted)
+    return forbidden_by([index.limits[number] for number, *_ in counted], must_go)

@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from fourleaf.cli.cluster.kept_places import kept_places, would_be_lost
 from fourleaf.cli.cluster.patches import patch_all
 from fourleaf.cli.cluster.read_cluster import ClusterAccess, Live, read_live
+from fourleaf.cli.render.glyphs import UNICODE
+from fourleaf.cli.render.relocations import drain_view
 from fourleaf.cli.verbs.drain import mark, need_lasting_jobs
 from fourleaf.k8s_bridge.cluster.errors import Refused
 from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, actors
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN, END_JOBS
+from fourleaf.model.documents.relocation import drain_document
+from fourleaf.model.plan import PlanStatus
+from fourleaf.model.previews.drain import drained
 from fourleaf.model.previews.ended_jobs import ended_jobs
 from fourleaf.model.problems import BadInput
 from fourleaf.model.readers import Source, read
+from fourleaf.model.relocation import RepairPlan
 from tests.cli.conftest import Run
+from tests.cli.made import text
 from tests.k8s_bridge.relocation.bench import Bench
 
 Write = Callable[[str, str], Path]
@@ -77,9 +86,15 @@ def test_a_budget_that_lets_one_of_two_go(run: Run, write: Write) -> None:
         "status": {"observedGeneration": 1, "disruptionsAllowed": 1},
     }
     text = cluster(2, *stands("pair", "n-0-0-0", "n-0-0-1")) + "---\n" + yaml.safe_dump(body)
-    told = asked(run, write("in.yaml", text), "leaf-0-0", code=3)
+    path = write("in.yaml", text)
+    told = asked(run, path, "leaf-0-0", code=3)
     assert told["moves"] == 0
     assert "disruption budget ml/pair lets 1 go" in json.dumps(told)
+    assert [one["outcome"] for one in told["gangs"]] == ["Kept"]
+    shown = run("drain", "leaf-0-0", "-f", str(path)).stdout
+    assert "may not go  1 gang has pods that may not be evicted, and stays where it is" in shown
+    assert "survive" not in shown
+    assert "no place" not in shown
 
 
 def test_a_budget_lets_gangs_go_one_after_another(run: Run, write: Write) -> None:
@@ -148,7 +163,7 @@ def test_a_gang_without_another_place(run: Run, write: Write) -> None:
     assert (lost["name"], lost["outcome"], told["moves"]) == ("pair", "Lost", 0)
     assert lost["reason"] != "NotProven"
     text = run("drain", "leaf-0-0", "-f", path).stdout
-    assert "no place  1 gang would not survive" in text
+    assert "no place  1 gang has no other legal place, and stays where it is" in text
     assert "ml/rock" in text
 
 
@@ -249,7 +264,7 @@ def test_a_gang_stays_where_its_job_would_end(run: Run, write: Write) -> None:
     told = asked(run, path, "leaf-0-0", code=3)
     (lost,) = told["gangs"]
     assert (lost["outcome"], lost["reason"], told["endedJobs"]) == (
-        "Lost",
+        "Kept",
         "EvictionsForbidden",
         [],
     )
@@ -391,3 +406,31 @@ async def test_the_scheduler_empties_marked_nodes() -> None:
     await bench.stop()
     assert len(after) == 2
     assert not set(after.values()) & set(nodes)
+
+
+async def test_places_that_are_kept_for_a_gang_are_told() -> None:
+    """Pods go for `top`, which waits for them: a drain of its nodes would have them go in vain."""
+    bench = Bench(leaves=1)
+    await bench.start()
+    await bench.classes(low=1, high=9)
+    await bench.submit("d", 4, priority="low")
+    nodes = set((await bench.places("d")).values())
+    reach = ClusterAccess()
+    assert await kept_places(bench.cluster, reach, nodes) == {}
+    bench.kubelets.silent |= nodes
+    await bench.submit("top", 4, priority="high")
+    await bench.clock.advance(8)
+    (gang, kept), *others = (await kept_places(bench.cluster, reach, nodes)).items()
+    assert (gang.name, set(kept), others) == ("top", nodes, [])
+    assert await kept_places(bench.cluster, reach, []) == {}
+    await bench.stop()
+    (told, *_) = would_be_lost({gang: kept}, "the cluster")
+    assert "are lost, for which pods were told to go" in told.message
+    found = read([Source("in", objects=objects(1))], strict=False)
+    plan = RepairPlan(PlanStatus.OPTIMAL)
+    answer = replace(drained(found, kept, found.snapshot, plan), promised={gang: kept})
+    assert not answer.whole
+    shown = text(drain_view(answer, found.snapshot.fabric, UNICODE))
+    assert "would lose places  1 gang for which pods were told to go" in shown
+    assert "no gang stands there" not in shown
+    assert drain_document(answer)["keptPlaces"][0]["name"] == "top"

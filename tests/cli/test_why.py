@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 
 import pytest
 
 from fourleaf.cli.answers import RunningMember
 from fourleaf.cli.cluster.failed_creates import newest_failed_create
 from fourleaf.cli.cluster.not_preempting import why_none_yields
-from fourleaf.cli.cluster.not_repaired import why_it_stays
+from fourleaf.cli.cluster.not_repaired import is_in_part, members_told_of, why_it_stays
 from fourleaf.cli.cluster.read_cluster import ClusterAccess, read_live
 from fourleaf.cli.input.gang_names import find_gang
 from fourleaf.cli.render.glyphs import UNICODE
@@ -42,7 +43,7 @@ from fourleaf.model.reasons.pod_condition import ConditionReason
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from fourleaf.model.start import Start
 from tests.cli.made import example, example_plan, text, unproven, within_a_gap
-from tests.model.readers.made import Body, job, node, owned, pod, reading, source
+from tests.model.readers.made import Body, job, node, owned, owner, pod, reading, source
 
 DOWN = {"type": "Ready", "status": "Unknown"}
 GIVEN_UP = {
@@ -190,6 +191,27 @@ def test_what_there_is_of_a_name_that_is_no_gang(
     (problem,) = caught.value.problems
     assert message in problem.message
     assert advice in problem.advice
+
+
+@pytest.mark.parametrize("name", ["js", "ml/js", "jobset/js", "jobsets.jobset.x-k8s.io/js"])
+@pytest.mark.parametrize(
+    ("spec", "message", "advice"),
+    [
+        ({}, "is no gang: JobSet ml/js has no pods yet", "kubectl -n ml describe jobset js"),
+        ({"suspend": True}, "JobSet ml/js is suspended, so it has", "spec.suspend is false"),
+    ],
+)
+def test_a_job_set_that_has_made_no_job(name: str, spec: Body, message: str, advice: str) -> None:
+    """The name is there: what its controller says is what helps, and what it could not make."""
+    found = read([source(node())], strict=False, expand=False)
+    idle = [owner("JobSet", "jobset.x-k8s.io/v1alpha2", "js", **spec)]
+    with pytest.raises(BadInput) as caught:
+        find_gang(found, name, None, "the input", idle=idle)
+    (problem,) = caught.value.problems
+    assert message in problem.message
+    assert advice in problem.advice
+    with pytest.raises(BadInput, match="nothing else has that name"):
+        find_gang(found, "job/js", None, "the input", idle=idle)
 
 
 def test_an_object_of_another_kind_or_namespace_is_not_meant() -> None:
@@ -421,6 +443,32 @@ async def test_why_a_gang_stays_whose_lost_member_is_kept() -> None:
         "unblock: raise its disruption budget, or delete the pod ml/g-0 should leave n1 (n1 is "
         "gone), but may not for now: it would violate the disruption budget ml/keep"
     )
+
+
+async def test_why_a_gang_in_part_is_not_whole_again() -> None:
+    """Its lost member is gone, all others stand well: the word is with the pod made in its place.
+
+    What makes it whole without a move leads, before what the pod's own condition says.
+    """
+    said = {"topology.scheduler/gang": "g", "topology.scheduler/gang-size": "2"}
+    bodies = [pod("g-0", annotations=said, nodeName="n1"), pod("g-1", annotations=said)]
+    for body, uid, second in zip(bodies, "ab", ("39", "40"), strict=True):
+        body["metadata"] |= {"uid": uid, "creationTimestamp": f"2001-09-09T01:46:{second}Z"}
+    found, key = read([source(node("n1"), *bodies)], strict=False, expand=False), GangKey("ml", "g")
+    cluster = MemoryCluster()
+    await cluster.create(NAMESPACES, "", {"metadata": {"name": "ml"}})
+    note = "NoAdjacentLeaves: no room. To unblock: uncordon n2."
+    event = what_is_stranded(key, Target("ml", "g-1", "b"), note)
+    await cluster.create(EVENTS, "ml", event_body(event, "me", 1e9 + 1, 0))
+    answer = explained(found, key, None)
+    assert is_in_part(answer)
+    uids = members_told_of(found, answer)
+    told = await why_it_stays(cluster, ClusterAccess(), "ml", uids, -inf)
+    assert isinstance(told, ConditionReason)
+    shown = text(why_lines(replace(answer, stays=told), found.snapshot, 0.0, UNICODE))
+    assert "says the scheduler\n  unblock: uncordon n2\n  no room\n" in shown
+    assert not is_in_part(replace(answer, placement=Placement(key, (("g-1", "n1"),))))
+    assert not is_in_part(replace(answer, standing=()))
 
 
 @pytest.mark.parametrize("has_failed_pod", [False, True])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.mutants.advice_that_serves import ADVICE_THAT_SERVES
 from tests.mutants.answers import ANSWERS
 from tests.mutants.answers_that_stay_out import ANSWERS_THAT_STAY_OUT
 from tests.mutants.bound_once_more import BOUND_ONCE_MORE
@@ -372,4 +373,5 @@ MUTANTS = (
     *TOLD_BY_VERBS,
     *BOUND_ONCE_MORE,
     *PREEMPTING_REPAIRS,
+    *ADVICE_THAT_SERVES,
 )

@@ -46,6 +46,6 @@ TOLD_BY_VERBS = (
         "solver/process/deadlines.py",
         "        return max(self.began, min(patience, self.own - looks / LOOKS_PER_SECOND))\n",
         "        return patience\n",
-        "tests/solver/process/test_deadlines.py",
+        "tests/solver/process/test_deadlines.py::test_our_own_plan_begins_early_enough",
     ),
 )

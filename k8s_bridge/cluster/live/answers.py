@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -28,6 +28,8 @@ _BY_STATUS: dict[int, type[ClusterError]] = {
     429: Throttled,
     503: Throttled,
 }
+_UNCOUNTED = "failed sync"
+"""What the API says of a disruption budget whose controller cannot count its pods."""
 _LONGEST = 500
 """Characters, about, that are told of an answer: it may repeat what a tenant wrote."""
 
@@ -37,7 +39,7 @@ def error_of(what: str, status: int, headers: Mapping[str, str], content: bytes)
     said = _status_object(content)
     reason = str(said.get("reason") or "")
     words = str(said.get("message") or content[:_LONGEST].decode(errors="replace"))
-    message = one_line(_short(words))
+    message = one_line(" ".join(map(_short, (words, *_uncounted_budgets(said)))))
     kind = _BY_STATUS.get(status, Ambiguous if status >= 500 else Refused)
     if kind is Conflict and reason == "AlreadyExists":
         kind = AlreadyExists
@@ -48,6 +50,13 @@ def error_of(what: str, status: int, headers: Mapping[str, str], content: bytes)
     if retry_after is None:
         retry_after = _seconds(part_of(said, "details").get("retryAfterSeconds"))
     return kind(f"{what}: {status} {message}", status, reason, retry_after)
+
+
+def _uncounted_budgets(said: Mapping[str, Any]) -> Iterator[str]:
+    """What the API says of budgets whose controller cannot count their pods: another advice."""
+    for cause in entries_of(part_of(said, "details"), "causes"):
+        if cause.get("reason") == "DisruptionBudget" and _UNCOUNTED in str(cause.get("message")):
+            yield str(cause["message"])
 
 
 def _short(text: str) -> str:

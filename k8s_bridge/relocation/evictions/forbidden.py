@@ -6,6 +6,8 @@ from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused,
 
 BUDGET = "disruption budget"
 """What the message of a 429 names that is no throttling: the budget lets the pod not go."""
+UNCOUNTED = "failed sync"
+"""What it says as well where the controller of the budget cannot count its pods."""
 NO_RIGHT = "cannot create resource"
 """What the message of a 403 names where no role allows it: no policy or webhook has been asked."""
 

@@ -15,7 +15,7 @@ from fourleaf.k8s_bridge.scheduling.gang_kind import in_itself
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.reasons.kinds import Reason
-from fourleaf.model.reasons.text import counted
+from fourleaf.model.reasons.text import counted, listed
 from fourleaf.model.running_gang import EvictionLimit, StandingGang
 from fourleaf.model.snapshot import RunningPod
 
@@ -90,7 +90,8 @@ class ForbiddenGangs:
     ) -> str:
         """Remember that `limits` alone keep `gang` waiting; what it is told, "" where it was told.
 
-        The names of the limits stand in the log alone: they may be those of another tenant.
+        Those of its own namespace are named. The others, which may be those of another tenant,
+        stand in the log alone.
         """
         known = self._known.get(gang.key)
         until = self.clock.monotonic() + FORBIDDEN_RETRY_SECONDS
@@ -101,15 +102,23 @@ class ForbiddenGangs:
         self._log.info("preemption_forbidden", gang=str(gang.key), limits=reason.detail)
         by_pod = LimitsByPod(limits)
         kept = sum(not by_pod.may_go(victim) for victim in lower)
+        own = [one for one in limits if _is_of(gang, one) and str(one) in reason.detail]
+        named = f" ({listed([str(one) for one in own])})" if own else ""
+        advice = "".join(dict.fromkeys(f"{one.advice}; " for one in own if one.advice))
         return (
             "It would start if pods of lower priority could be evicted, which "
             f"{counted(reason.count('limits'), 'limit')} of disruption budgets, admission, its "
-            f"namespace or its own affinity forbid; {kept} of "
-            f"{counted(len(lower), 'lower gang')} may not be evicted at all. To unblock: raise "
-            "these budgets, which the scheduler's log names (preemption_forbidden), or wait until "
-            "a gang ends"
+            f"namespace or its own affinity forbid{named}; {kept} of "
+            f"{counted(len(lower), 'lower gang')} may not be evicted at all. To unblock: {advice}"
+            "raise these budgets, which the scheduler's log names (preemption_forbidden), or wait "
+            "until a gang ends"
         )
 
     def _ended_for(self, gang: Gang) -> int:
         """How many pods have ended so far that may have held what the gang asks for."""
         return self._ends[any(role.request.gpus for role in gang.roles)]
+
+
+def _is_of(gang: Gang, limit: EvictionLimit) -> bool:
+    """Whether a limit is about pods of the gang's own namespace alone."""
+    return all(space == gang.key.namespace for space, _ in limit.pods)

@@ -9,7 +9,7 @@ from fourleaf.k8s_bridge.scheduling.freed_room import OF_THE_ROOM
 from fourleaf.model.readers.objects.annotations import REPAIR_POLICY
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import RepairPlan
-from fourleaf.model.running_gang import EvictionLimit, RepairPolicy
+from fourleaf.model.running_gang import EvictionLimit, RepairPolicy, forbidden_by
 
 WAITS = Reason(
     ReasonKind.MEMBERS_MISSING,
@@ -37,11 +37,10 @@ FOR_ROOM = OF_THE_ROOM | {ReasonKind.NOT_PROVEN}
 
 def with_limits(plan: RepairPlan, own: Sequence[EvictionLimit]) -> RepairPlan:
     """`plan`, in which gangs that no limit of their own pods keeps back name `own`."""
-    said = "; ".join(map(str, own))
     return replace(
         plan,
         lost=tuple(
-            replace(one, reason=replace(one.reason, detail=said, counts=(("limits", len(own)),)))
+            replace(one, reason=forbidden_by(own))
             if own and one.reason.kind is ReasonKind.EVICTIONS_FORBIDDEN and not one.reason.detail
             else one
             for one in plan.lost

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.relocation.evictions.forbidden import BUDGET, NO_RIGHT
+from fourleaf.k8s_bridge.relocation.evictions.forbidden import BUDGET, NO_RIGHT, UNCOUNTED
 from fourleaf.k8s_bridge.relocation.observer import LostPod
 from fourleaf.k8s_bridge.relocation.records import UNWANTED, Leaver, Relocation
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Regarding
@@ -57,6 +57,8 @@ def what_does_not_end(lost: LostPod, why: str) -> Event:
 def _unblock(why: str) -> str:
     """What would have the API let a pod go that it has not, for the reason `why`."""
     if BUDGET in why:
+        if UNCOUNTED in why:
+            return "state minAvailable of its disruption budget as a number of pods"
         return "raise its disruption budget"
     if NO_RIGHT in why:
         return "give the scheduler's account the right to create pods/eviction"

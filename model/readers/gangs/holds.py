@@ -23,6 +23,7 @@ from fourleaf.model.readers.objects.annotations import (
     field_of,
     stated,
 )
+from fourleaf.model.readers.objects.manifest import Manifest
 from fourleaf.model.readers.objects.owners import OwnerRef
 from fourleaf.model.readers.pods.limited_gpus import refuse_beyond_limits
 from fourleaf.model.readers.pods.node_constraints import MOST_CONDITIONS
@@ -81,7 +82,7 @@ def hold_of(
         if pod.owners.missing is not None:
             return _without_owner(pod.namespace, pod.owners.missing, pod.owners.replaced)
     if present < minimum:
-        return _missing(present, minimum, len(bound), ending, _maker(waiting))
+        return _missing(present, minimum, len(bound), ending, _makers(waiting, need.holder))
     gated = [pod for pod in waiting if pod.gated]
     if gated:
         what = "is suspended" if gated[0].suspended else "has scheduling gates"
@@ -100,25 +101,34 @@ def _by_class(pod: Pod) -> str:
     return next((f"spec.containers[*].resources[{name}]" for name in names), "")
 
 
-def _maker(pods: Sequence[Pod]) -> OwnerRef | None:
-    """What makes these members: the nearest owner of all of them, else the last of the first."""
+def _makers(pods: Sequence[Pod], holder: Manifest | None) -> tuple[OwnerRef, ...]:
+    """What makes these members: the nearest owner of all of them, else the last of the first.
+
+    An owner that states the size may have to make others like the nearest, as a JobSet makes Jobs.
+    """
     nearest = {pod.owners.refs[0].plain if pod.owners.refs else None for pod in pods}
-    if len(nearest) == 1:
-        return nearest.pop()
-    return pods[0].owners.refs[-1] if pods and pods[0].owners.refs else None
+    first = next(iter(nearest), None)
+    if first is None:
+        return ()
+    if len(nearest) > 1:
+        return (pods[0].owners.refs[-1],)
+    said = (holder.kind, holder.name) if holder is not None else None
+    outer = (one for one in pods[0].owners.refs[1:] if (one.kind, one.name) == said)
+    return (*outer, first)
 
 
 def _missing(
-    present: int, minimum: int, bound: int, ending: Sequence[Pod], maker: OwnerRef | None
+    present: int, minimum: int, bound: int, ending: Sequence[Pod], makers: Sequence[OwnerRef]
 ) -> Hold:
     """Members are missing: perhaps until one has ended whose name the next one is to have."""
     missing = minimum - present
     what = f"{present} of {minimum} members exist"
     pods = "the missing pod" if missing == 1 else f"the {missing} missing pods"
     advice = f"Create {pods}."
-    if maker is not None:
-        owner = f"{maker.kind} {maker.name}"
-        advice = f"See in the events of {owner} what keeps it from creating {pods}."
+    if makers:
+        owners = listed([f"{one.kind} {one.name}" for one in makers])
+        them = "it" if len(makers) == 1 else "them"
+        advice = f"See in the events of {owners} what keeps {them} from creating {pods}."
     if ending:
         has, they = ("has", "it ends") if len(ending) == 1 else ("have", "they end")
         pods = listed([f"{one.name} on {one.node}" for one in ending])

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from fourleaf.model.problems import one_line
 from fourleaf.model.readers.objects.manifest import Body, Manifest, entries_of, part_of
 from fourleaf.model.readers.pods.label_selector import LabelSelector, read_selector
 from fourleaf.model.running_gang import EvictionLimit, PodName
@@ -20,6 +21,12 @@ MOST_SELECTOR_VALUES = 100
 """Labels, conditions and values in the selector of a budget. One with more picks all pods of its
 namespace: it protects what it would, and more."""
 
+SYNC_FAILED = "SyncFailed"
+"""The reason in the condition of a budget whose controller cannot count its pods."""
+
+MOST_QUOTED = 160
+"""Characters of the message of that condition that are quoted."""
+
 _ENDED = ("Pending", "Succeeded", "Failed")
 """Phases in which the API evicts a pod whatever budgets say."""
 _Pair = tuple[str, str] | None
@@ -29,7 +36,8 @@ _Pair = tuple[str, str] | None
 class DisruptionBudget:
     """`allowed` more pods that `selector` picks in the namespace may go.
 
-    `frees_unready`: those that are not ready go without being counted.
+    `frees_unready`: those that are not ready go without being counted. `advice`: what its
+    controller needs that cannot count its pods, and lets none go for as long, "" where it can.
     """
 
     namespace: str
@@ -37,6 +45,7 @@ class DisruptionBudget:
     selector: LabelSelector
     allowed: int
     frees_unready: bool
+    advice: str = ""
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"
@@ -67,7 +76,34 @@ def read_budget(manifest: Manifest) -> DisruptionBudget:
         selector,
         number("disruptionsAllowed") if known else 0,
         healthy or spec.get("unhealthyPodEvictionPolicy") == "AlwaysAllow",
+        _advice(manifest, spec) if known else "",
     )
+
+
+def _advice(manifest: Manifest, spec: Body) -> str:
+    """What lets the controller of a budget count its pods, where it says that it cannot.
+
+    Of a share, or a number of pods that may be away, it needs to know how many there should be,
+    which no Job and no pod of its own says.
+    """
+    said = next(
+        (
+            one
+            for one in entries_of(part_of(manifest.body, "status"), "conditions")
+            if one.get("type") == "DisruptionAllowed" and one.get("status") == "False"
+        ),
+        {},
+    )
+    if said.get("reason") != SYNC_FAILED:
+        return ""
+    name = f"{manifest.namespace}/{manifest.name}"
+    why = one_line(str(said.get("message") or ""))[:MOST_QUOTED].replace(";", ",")
+    because = f"its controller cannot count its pods{f' ({why})' if why else ''}"
+    least = spec.get("minAvailable")
+    if spec.get("maxUnavailable") is not None or isinstance(least, str):
+        stated = "maxUnavailable" if least is None else f"{least}"
+        return f"state minAvailable of {name} as a number of pods, not {stated}: {because}"
+    return f"mend {name}: {because}"
 
 
 def _is_too_long(selector: object) -> bool:
@@ -108,7 +144,7 @@ def budget_limits(
                 "that two budgets pick, whatever they let go"
             )
         elif over and not (over[0].frees_unready and not _is_ready(body)):
-            who, most = f"disruption budget {over[0]}", over[0].allowed
+            who, most, advice = f"disruption budget {over[0]}", over[0].allowed, over[0].advice
         else:
             continue
         allowed[who] = most, advice

@@ -72,6 +72,18 @@ async def test_every_gang_behind_the_same_budget_is_told(bench: Bench) -> None:
     assert {one["regarding"]["name"].split("-")[0] for one in said} == {"one", "two"}
     assert len(said) == 2
     assert "1 of 1 lower gang may not be evicted at all" in said[0]["note"]
+    assert "forbid (disruption budget ml/a lets 0 go); " in said[0]["note"]
+
+
+async def test_budgets_of_other_tenants_are_not_named(bench: Bench) -> None:
+    """What keeps a gang waiting is a budget of another namespace: that there is one is all."""
+    await bench.submit("a", 16, priority="low")
+    await budget(bench, 0, "a")
+    await bench.submit("top", 4, priority="high", namespace="theirs")
+    await bench.clock.advance(120)
+    (said,) = await bench.events("PreemptionForbidden")
+    assert "1 of 1 lower gang may not be evicted at all" in said["note"]
+    assert "affinity forbid; " in said["note"]
 
 
 async def test_nothing_is_said_of_budgets_where_room_is_why(bench: Bench) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from fourleaf.model.gang import GangKey
 from fourleaf.model.reasons.kinds import NearMiss, ReasonKind
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod
@@ -44,6 +45,46 @@ def test_a_quota_is_not_all_that_is_in_the_way() -> None:
     assert reason.unblock == tuple(f"{quota}, and then {step}" for step in then.unblock)
     assert "hpc/p" in reason.unblock[0]
     assert starts(replace(raised, running=ends[1:]))
+
+
+def held(name: str, *hosts: str) -> tuple[RunningPod, ...]:
+    """Make a running gang of the namespace `ml` with a pod on each host."""
+    key = GangKey("ml", name)
+    pods = enumerate(hosts)
+    return tuple(
+        RunningPod("ml", f"{name}-{i}", host, Resources(gpus=8), key, ours=True) for i, host in pods
+    )
+
+
+def test_the_end_of_its_own_neighbour_gives_quota_and_room() -> None:
+    """16 of 16 GPUs are held by a gang on the only two nodes: its end alone is enough.
+
+    One that it outranks makes way too, once the quota allows both.
+    """
+    policy = {"ml": {"gpuQuota": 16}}
+    waits = gang("g", 2)
+    world = snapshot(fabric([[2]]), waits, running=held("low", "a0", "a1"), namespaces=policy)
+    assert why(world).kind is ReasonKind.QUOTA_EXCEEDED
+    assert why(world).unblock == ("it starts when ml/low ends",)
+    assert starts(replace(world, running=()))
+    high = replace(world, gangs=(replace(waits, priority=5),))
+    assert why(high).unblock == (
+        "raise namespaces.ml.gpuQuota to 32, and then it starts when ml/low ends or makes way",
+        "it starts when ml/low ends",
+    )
+    off = config(namespaces=policy, preemption={"enabled": False})
+    assert why(replace(high, config=off)).unblock == ("it starts when ml/low ends",)
+
+
+def test_a_quota_is_raised_by_no_more_than_is_not_given_back() -> None:
+    """8 and 8 GPUs run under a quota of 16, and the gang of 16 takes the place of one: 24."""
+    running = (*held("low", "a0"), *held("mate", "b0"))
+    policy = {"ml": {"gpuQuota": 16}}
+    world = snapshot(fabric([[2, 1]]), gang("g", 2), running=running, namespaces=policy)
+    (step,) = why(world).unblock
+    assert step == "raise namespaces.ml.gpuQuota to 24, and then it starts when ml/low ends"
+    raised = config(namespaces={"ml": {"gpuQuota": 24}})
+    assert starts(replace(world, running=held("mate", "b0"), config=raised))
 
 
 def test_a_full_uplink_is_shown_with_the_gang_that_crosses_it() -> None:

@@ -11,6 +11,8 @@ from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.reasons.text import sentence
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod
+from fourleaf.solver.explain.bound_elsewhere import BY_ITS_REPAIR
+from fourleaf.solver.explain.too_large import PREFERRED
 from tests.small import config, fabric, flat_fabric, gang, node, snapshot
 from tests.solver.explain.asking import of_nodes, starts, why
 
@@ -90,7 +92,7 @@ def test_bound_members_on_leaves_too_far_apart_are_named() -> None:
     assert reason.kind is ReasonKind.BOUND_ELSEWHERE
     assert reason.detail == "on a0 and b0"
     assert reason.counts == (("bound", 2), ("needed", 1))
-    assert reason.unblock == ("set topology-policy Preferred", "evict g-1 on b0")
+    assert reason.unblock == (BY_ITS_REPAIR, PREFERRED, "evict g-1 on b0")
     preferred = gang("g", roles=(role,), policy=TopologyPolicy.PREFERRED)
     assert starts(replace(world, gangs=(preferred,)))
     left = Role(("g-1", "g-2"), Resources(gpus=8), bound=(("g-0", "a0"),))

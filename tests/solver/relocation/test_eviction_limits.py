@@ -10,7 +10,7 @@ import pytest
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import GangKey
 from fourleaf.model.reasons.kinds import ReasonKind
-from fourleaf.model.reasons.text import cause
+from fourleaf.model.reasons.text import RAISE_A_LIMIT, WAIT_BESIDE, WAIT_TO_GO, cause
 from fourleaf.model.relocation import Budget, PreemptionPlan, RepairPlan
 from fourleaf.model.running_gang import EvictionLimit, RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot
@@ -122,6 +122,7 @@ def test_members_that_would_have_to_move_for_a_lost_one() -> None:
     (lost,) = plan.lost
     assert lost.reason.kind is ReasonKind.EVICTIONS_FORBIDDEN
     assert lost.reason.detail == "budget lets 0 go"
+    assert lost.reason.unblock == (RAISE_A_LIMIT, WAIT_BESIDE)
 
 
 def test_another_mover_makes_room() -> None:
@@ -154,6 +155,7 @@ def test_a_lost_member_that_may_not_go_keeps_its_gang() -> None:
     assert names(found.gang for found in repaired(snapshot).placements) == {"g"}
     plan = repaired(under(snapshot, EvictionLimit("budget", frozenset([("ml", "g-0-0")]), 0)))
     assert [found.reason.kind for found in plan.lost] == [ReasonKind.EVICTIONS_FORBIDDEN]
+    assert [found.reason.unblock for found in plan.lost] == [(RAISE_A_LIMIT, WAIT_TO_GO)]
 
 
 def test_what_starts_over_takes_its_part() -> None:

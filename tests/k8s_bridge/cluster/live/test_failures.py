@@ -20,7 +20,11 @@ from fourleaf.k8s_bridge.cluster.errors import (
 )
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS
 from fourleaf.k8s_bridge.cluster.live import connect
+from fourleaf.k8s_bridge.cluster.live.answers import error_of
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
+from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation
+from fourleaf.k8s_bridge.reporting.events.relocations import what_is_forbidden
+from fourleaf.model.gang import GangKey
 from tests.k8s_bridge.cluster.live.server import CUT, DROP, answer, kubeconfig, serving, status
 
 LEASE = Target("ns", "page", "uid-1", "7")
@@ -147,3 +151,30 @@ async def test_patch_of_another_uid(tmp_path: Path) -> None:
     async with serving(tmp_path, status(422, "Invalid", causes=causes)) as (cluster, _):
         with pytest.raises(Conflict):
             await cluster.patch(PODS, LEASE, {})
+
+
+@pytest.mark.parametrize(
+    ("said", "advice"),
+    [
+        (
+            "The disruption budget keep does not allow evicting pods currently because it failed "
+            "sync: jobs.batch does not implement the scale subresource",
+            "state minAvailable of its disruption budget as a number of pods, or delete the pod",
+        ),
+        (
+            "The disruption budget keep needs 4 healthy pods and has 4 currently",
+            "raise its disruption budget, or delete the pod",
+        ),
+    ],
+)
+def test_a_budget_that_cannot_be_counted_has_advice_of_its_own(said: str, advice: str) -> None:
+    """However high it is raised, the API lets no pod go: the event of the pod says what would."""
+    body = {
+        "message": "Cannot evict pod as it would violate the pod's disruption budget.",
+        "reason": "TooManyRequests",
+        "details": {"causes": [{"reason": "DisruptionBudget", "message": said}]},
+    }
+    error = error_of("evict pod ml/g-0", 429, {}, json.dumps(body).encode())
+    leaver = Leaver(Target("ml", "g-0", "a"), "n1")
+    one = Relocation(GangKey("ml", "g"), Purpose.REPAIR, (), (leaver,), why="n1 is drained")
+    assert what_is_forbidden(one, leaver, str(error)).note.endswith(f"To unblock: {advice}")

@@ -214,6 +214,25 @@ def test_a_member_that_lost_its_owner_takes_no_size_away() -> None:
     assert gang.hold.detail == "3 of 4 members exist"
 
 
+@pytest.mark.parametrize(
+    ("jobs", "owners"),
+    [
+        (("x-w-0",), "JobSet x and Job x-w-0 what keeps them from creating the 2 missing pods."),
+        (("x-w-0", "x-w-1"), "JobSet x what keeps it from creating the missing pod."),
+    ],
+)
+def test_who_is_to_make_the_members_that_are_missing(jobs: tuple[str, ...], owners: str) -> None:
+    """The only Job that there is may have all of its pods: its JobSet is to make the others."""
+    version = "jobset.x-k8s.io/v1alpha2"
+    body = owner("JobSet", version, "x", replicatedJobs=[JOBS_OF_TWO | {"replicas": 3}])
+    made = [owned(job(name, parallelism=1), "JobSet", "x", version) for name in jobs]
+    labels = {"jobset.sigs.k8s.io/jobset-name": "x"}
+    pods = [owned(pod(f"{name}-0", labels=labels), "Job", name) for name in jobs]
+    (gang,) = reading(body, *made, *pods).snapshot.gangs
+    assert gang.hold is not None
+    assert gang.hold.unblock == (f"See in the events of {owners}",)
+
+
 JOBS_OF_TWO: Body = {
     "name": "w",
     "replicas": 2,

@@ -10,7 +10,8 @@ from fourleaf.model.readers.objects.manifest import Manifest
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods import disruption_budgets as module
 from fourleaf.model.readers.pods.disruption_budgets import BUDGET, budget_limits, read_budget
-from fourleaf.model.running_gang import EvictionLimit
+from fourleaf.model.reasons.text import WAIT_BESIDE
+from fourleaf.model.running_gang import EvictionLimit, forbidden_by
 
 Body = dict[str, Any]
 
@@ -48,6 +49,42 @@ def test_a_status_older_than_the_spec_lets_no_pod_go() -> None:
     new = budget()
     del new.body["status"]
     assert [limits(one, p=pod())[0].most for one in (old, new)] == [0, 0]
+
+
+NO_SCALE = "jobs.batch does not implement the scale subresource"
+
+
+@pytest.mark.parametrize(
+    ("spec", "advice"),
+    [
+        (
+            {"maxUnavailable": 1},
+            "state minAvailable of ml/x as a number of pods, not maxUnavailable: its controller "
+            f"cannot count its pods ({NO_SCALE})",
+        ),
+        (
+            {"minAvailable": "50%"},
+            "state minAvailable of ml/x as a number of pods, not 50%: its controller cannot count "
+            f"its pods ({NO_SCALE})",
+        ),
+        ({"minAvailable": 3}, f"mend ml/x: its controller cannot count its pods ({NO_SCALE})"),
+    ],
+)
+def test_a_budget_that_its_controller_cannot_count(spec: dict[str, Any], advice: str) -> None:
+    """It lets no pod of a Job go whatever number it is raised to: what counts them is advised."""
+    condition = {
+        "type": "DisruptionAllowed",
+        "status": "False",
+        "reason": "SyncFailed",
+        "message": NO_SCALE,
+    }
+    (found,) = limits(budget(allowed=0, status={"conditions": [condition]}, **spec), p=pod())
+    assert (found.most, found.advice) == (0, advice)
+    assert forbidden_by([found], must_go=True).unblock == (advice,)
+    assert forbidden_by([found]).unblock == (advice, WAIT_BESIDE)
+    enough = condition | {"reason": "InsufficientPods"}
+    (found,) = limits(budget(allowed=0, status={"conditions": [enough]}, **spec), p=pod())
+    assert (found.most, found.advice) == (0, "")
 
 
 def test_two_budgets_for_one_pod() -> None:
