@@ -33,3 +33,10 @@ def crowded_now(plan: Plan, view: ClusterView, taken: Container[GangKey]) -> lis
     keys = crowded_gangs(plan)
     gangs = (gang for key, gang in view.gangs.items() if key in keys and key not in taken)
     return sorted((gang for gang in gangs if gang.hold is None), key=gang_order)
+
+
+def beyond_quota(plan: Plan) -> frozenset[GangKey]:
+    """The gangs that wait in `plan` for the quota of their namespace."""
+    return frozenset(
+        one.gang for one in plan.waiting if one.reason.kind is ReasonKind.QUOTA_EXCEEDED
+    )

@@ -137,16 +137,10 @@ class PreemptionPlanner:
         if gang is None:
             return None
         squatters = self.overstays.squatters(gang.key, view)
-        if not squatters and (seconds := self.brief_stays.wait(gang.key.namespace)):
+        if not squatters and (seconds := self.brief_stays.wait(gang.key)):
             self._tried[gang.key] = self.clock.monotonic() + seconds
             self._in_vain.note(gang.key)
-            self._tell(
-                gang,
-                view,
-                "It would start if pods of lower priority were evicted, but pods went for a gang "
-                f"of its namespace that was gone within {config.window_seconds:g} s. To unblock: "
-                f"wait for {math.ceil(seconds)} s, or lower preemption.windowSeconds",
-            )
+            self._tell(gang, view, self.brief_stays.why(gang.key, config.window_seconds))
             return None
         # A place that is kept for it waits for pods that it may evict by now.
         view = replace(view, open=tuple(one for one in view.open if one.gang != gang.key))

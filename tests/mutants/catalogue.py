@@ -39,6 +39,7 @@ from tests.mutants.starvation import STARVATION
 from tests.mutants.storage import STORAGE
 from tests.mutants.told import TOLD
 from tests.mutants.webhook import WEBHOOK
+from tests.mutants.within_a_quota import WITHIN_A_QUOTA
 
 SAFEGUARDS = "tests/k8s_bridge/ledger/test_safeguards.py"
 BINDINGS = "tests/k8s_bridge/cluster/contract/test_bindings.py"
@@ -366,4 +367,5 @@ MUTANTS = (
     *LAST_LOOKS,
     *JUDGED_BY_FILTERS,
     *ANSWERS_THAT_STAY_OUT,
+    *WITHIN_A_QUOTA,
 )
