@@ -177,7 +177,8 @@ class RelocationController:
         """
         self.defragmentation.hear()
         # 1 Take every relocation under way a step further.
-        if self.caused.is_limited and (self._crowded or self._stuck or len(self.store)):
+        is_crowded = self._crowded or self._is_over_quota or self._stuck
+        if self.caused.is_limited and (is_crowded or len(self.store)):
             await self.caused.load()
         if len(self.store):
             await self.executor.step()
@@ -206,13 +207,13 @@ class RelocationController:
         self._next_look = now + CONTENTION_CHECK_SECONDS
         await self.preemption.end_needless(self._view())
         await self.reservation.end_unwanted()
-        view = self._view() if is_short or self._crowded else None
-        if view is not None:
+        if is_short or self._crowded:
+            view = self._view()
             self.overstays.look(view)
-        if view is not None and is_short and self.turns.look(view, last):
-            self.cache.changed.set()
-        if view is not None and self._crowded:
+            if is_short and self.turns.look(view, last):
+                self.cache.changed.set()
             await self.preemption.plan(view, last, self._busy())
+        if self._crowded:
             await self.reservation.plan(self._view(), last)
 
     async def _defragment(self) -> None:

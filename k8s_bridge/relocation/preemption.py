@@ -15,7 +15,7 @@ from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
 from fourleaf.k8s_bridge.ledger.compaction import being_bound
 from fourleaf.k8s_bridge.relocation.ages import WaitingAges
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
-from fourleaf.k8s_bridge.relocation.contention import crowded_now
+from fourleaf.k8s_bridge.relocation.contention import beyond_quota, crowded_gangs, waiting_now
 from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod, eviction_limits
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import comers, preempting
@@ -120,6 +120,8 @@ class PreemptionPlanner:
     ) -> PreemptionPlan | None:
         """Make room for the first gang that `last` left waiting and that may; None for none.
 
+        For one that waits for the quota of its namespace, gangs of this alone make way.
+
         Gangs that are `busy` being bound wait no more, and are no victims: members that are on
         their way cannot be evicted, and would come to their nodes all the same. Raises `Fenced`
         where another leads.
@@ -148,10 +150,11 @@ class PreemptionPlanner:
         self._looked_at[gang.key] = self.clock.monotonic()
         self._tried[gang.key] = self.clock.monotonic() + retry
         going = _leaving(view)
+        beyond = beyond_quota(last)
         lower = [
             one
             for one in self.cache.standing(view.dead, everyone=True)
-            if (one.gang.priority < gang.priority or one.gang.key in squatters)
+            if (_makes_way(one.gang, gang, gang.key in beyond) or one.gang.key in squatters)
             and not one.hit
             and one.gang.key not in self.store
             and one.gang.key not in busy
@@ -395,15 +398,30 @@ class PreemptionPlanner:
     def _waiting(
         self, view: ClusterView, last: Plan, after: float, busy: frozenset[GangKey]
     ) -> list[Gang]:
-        """The gangs that have waited for long enough for room that lower ones have."""
-        ours = (pod.priority for pod in view.reading.snapshot.running if pod.ours)
-        lowest = min(ours, default=UNBOUNDED_PRIORITY)
+        """The gangs that have waited for long enough for what lower ones have: room, or quota."""
+        ours = [pod for pod in view.reading.snapshot.running if pod.ours]
+        lowest = min((pod.priority for pod in ours), default=UNBOUNDED_PRIORITY)
+        crowded, beyond = crowded_gangs(last), beyond_quota(last)
+        within: dict[str, int] = {}
+        """Namespace -> the lowest priority of its pods with GPUs."""
+        for pod in ours if beyond else ():
+            if pod.request.gpus:
+                least = within.get(pod.namespace, UNBOUNDED_PRIORITY)
+                within[pod.namespace] = min(least, pod.priority)
+
+        def has_lower(gang: Gang) -> bool:
+            if gang.key in crowded:
+                return gang.priority > lowest
+            quota = self.cache.config.spec.namespace(gang.key.namespace).gpu_quota
+            may_fit = quota is not None and gang.gpus <= quota
+            return may_fit and gang.priority > within.get(gang.key.namespace, UNBOUNDED_PRIORITY)
+
         under_way = {one.gang for one in view.open if one.purpose is not Purpose.RESERVATION}
         return [
             gang
-            for gang in crowded_now(last, view, under_way | busy)
+            for gang in waiting_now(crowded | beyond, view, under_way | busy)
             if gang.preempts
-            and (gang.priority > lowest or self.overstays.squatters(gang.key, view))
+            and (has_lower(gang) or self.overstays.squatters(gang.key, view))
             and self._waited.of(gang) >= after
         ]
 
@@ -438,6 +456,12 @@ class PreemptionPlanner:
     def _turn(self, gang: Gang) -> tuple[float, float]:
         vain = self._in_vain.in_namespace(gang.key.namespace)
         return vain, self._looked_at.get(gang.key, -math.inf)
+
+
+def _makes_way(one: Gang, gang: Gang, is_for_quota: bool) -> bool:
+    """Whether `one` may have to for `gang`: it is lower, and shares its quota where that is it."""
+    shares = one.key.namespace == gang.key.namespace
+    return one.priority < gang.priority and (shares or not is_for_quota)
 
 
 def _leaving(view: ClusterView) -> frozenset[PodName]:
