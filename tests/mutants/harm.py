@@ -121,8 +121,8 @@ HARM = (
         "places kept for gangs that may preempt",
         "a gang whose victims could not go for ten minutes waits for them for an hour",
         "k8s_bridge/relocation/preemption.py",
-        "for gang in crowded_now(last, view, under_way | busy)",
-        "for gang in crowded_now(last, view, frozenset(one.gang for one in self.store) | busy)",
+        "for gang in waiting_now(crowded | beyond, view, under_way | busy)",
+        "for gang in waiting_now(crowded | beyond, view, {one.gang for one in self.store} | busy)",
         f"{PREEMPTION}::test_of_who_never_ends_no_more_are_told_to",
     ),
     Mutant(

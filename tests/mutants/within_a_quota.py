@@ -7,6 +7,7 @@ from tests.mutants.mutant import Mutant
 STAYS = "tests/k8s_bridge/relocation/test_brief_stays.py"
 
 TURNS = "tests/k8s_bridge/relocation/test_quota_turns.py"
+WHOSE = "tests/k8s_bridge/relocation/test_whose_turn.py"
 IN_QUOTA = "tests/k8s_bridge/relocation/test_preemption_in_quota.py"
 
 WITHIN_A_QUOTA = (
@@ -80,7 +81,7 @@ WITHIN_A_QUOTA = (
         "k8s_bridge/relocation/tenants/quota_turns.py",
         "            return now - turn.free >= START_SECONDS\n",
         "            return False\n",
-        f"{TURNS}::test_who_does_not_start_though_its_quota_is_free_holds_others_for_a_minute",
+        f"{WHOSE}::test_who_does_not_start_though_its_quota_is_free_holds_others_for_a_minute",
     ),
     Mutant(
         "rests after turns in vain",
@@ -88,7 +89,7 @@ WITHIN_A_QUOTA = (
         "k8s_bridge/relocation/tenants/quota_turns.py",
         "            and (rest is None or rest.until <= now)\n",
         "",
-        f"{TURNS}::test_who_does_not_start_though_its_quota_is_free_holds_others_for_a_minute",
+        f"{WHOSE}::test_who_does_not_start_though_its_quota_is_free_holds_others_for_a_minute",
     ),
     Mutant(
         "quotas are taken from lower gangs",
@@ -105,5 +106,21 @@ WITHIN_A_QUOTA = (
         "(shares or not is_for_quota)",
         "(shares or not is_for_quota or True)",
         f"{IN_QUOTA}::test_none_of_another_namespace_goes_for_a_quota",
+    ),
+    Mutant(
+        "members that come back within a quota",
+        "a gang that has lost a pod waits behind one that has not begun",
+        "k8s_bridge/relocation/tenants/quota_turns.py",
+        "if quota is None or not 0 < asked <= quota or any(role.bound for role in gang.roles):",
+        "if quota is None or not 0 < asked <= quota:",
+        f"{WHOSE}::test_members_of_a_gang_that_runs_come_back_to_it",
+    ),
+    Mutant(
+        "turns of gangs that have places kept",
+        "gangs wait for a quota of which enough is left beside the places that are kept",
+        "k8s_bridge/relocation/tenants/quota_turns.py",
+        "if not turn.is_served}",
+        "if True}",
+        f"{WHOSE}::test_who_has_places_kept_holds_no_other",
     ),
 )

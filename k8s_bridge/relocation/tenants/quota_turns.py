@@ -88,7 +88,8 @@ class QuotaTurns:
         self._rests = {key: one for key, one in self._rests.items() if key in view.gangs}
         self._resting = {name: until for name, until in self._resting.items() if until > now}
         first = self._first(view, last, config.after_seconds) if config.enabled else {}
-        pods = _by_namespace(charge(view.reading.snapshot, view).running, first)
+        running = charge(view.reading.snapshot, view).running if first else ()
+        pods = _by_namespace(running, first)
         kept = {one.gang for one in view.open}
         turns = {}
         for name, gang in first.items():
@@ -213,7 +214,7 @@ def _by_namespace(
 ) -> dict[str, list[RunningPod]]:
     """The pods with GPUs of these namespaces."""
     found: dict[str, list[RunningPod]] = {}
-    for pod in running if names else ():
+    for pod in running:
         if pod.namespace in names and pod.request.gpus:
             found.setdefault(pod.namespace, []).append(pod)
     return found

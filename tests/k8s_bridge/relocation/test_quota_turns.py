@@ -7,30 +7,14 @@ waited for 20 s comes first.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
 
-from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
-from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.tenants import quota_turns
-from fourleaf.k8s_bridge.relocation.tenants.quota_turns import FRUITLESS_SECONDS, QuotaTurns
-from fourleaf.model.config.spec import SchedulerConfig
-from fourleaf.model.fabric import Fabric
-from fourleaf.model.gang import Gang, GangKey, Role
-from fourleaf.model.plan import Plan, PlanStatus, Waiting
-from fourleaf.model.reasons.kinds import Reason, ReasonKind
-from fourleaf.model.snapshot import RunningPod, Snapshot
 from tests.k8s_bridge.relocation.bench import Bench
-from tests.small import WHOLE
-from tests.twins.virtual_clock import VirtualClock
 
 AFTER = 20.0
 CONFIG = f"{{backfill: {{afterSeconds: {AFTER:g}}}, namespaces: {{ml: {{gpuQuota: 16}}}}}}"
-QUOTA = SchedulerConfig.model_validate(
-    {"spec": {"backfill": {"afterSeconds": AFTER}, "namespaces": {"ml": {"gpuQuota": 16}}}}
-)
 
 
 @pytest.fixture
@@ -166,44 +150,6 @@ async def test_others_start_where_no_more_comes_free_for_long(
     await bench.end("s2")
     await bench.clock.advance(5)
     assert len(await bench.places("s3")) == 1
-
-
-async def test_who_does_not_start_though_its_quota_is_free_holds_others_for_a_minute() -> None:
-    """`big` finds no place: `s2` is held for 60 s, and not again in the hour after that.
-
-    In the next turn nothing of its quota comes free, and after that it rests for two hours.
-    """
-    clock = VirtualClock()
-    big, small = (waiting(name, pods) for name, pods in (("big", 2), ("s2", 1)))
-    turns = QuotaTurns(cast("ClusterCache", SimpleNamespace(config=QUOTA)), clock, lambda _: False)
-
-    def look(reason: ReasonKind, running: int) -> bool:
-        """Whether `s2` is held while so many pods of a node each run in the namespace."""
-        pods = tuple(RunningPod("ml", f"r-{i}", "n", WHOLE) for i in range(running))
-        reading = SimpleNamespace(snapshot=Snapshot(Fabric(()), pods))
-        gangs = {one.key: one for one in (big, small)}
-        view = SimpleNamespace(gangs=gangs, reading=reading, open=(), now=clock.wall())
-        plan = Plan(PlanStatus.OPTIMAL, (), (Waiting(big.key, Reason(reason)),))
-        turns.look(cast("ClusterView", view), plan)
-        rule = turns.rule(clock.wall())
-        return rule is not None and rule(small) is not None
-
-    for rest in (FRUITLESS_SECONDS, 2 * FRUITLESS_SECONDS):
-        assert look(ReasonKind.QUOTA_EXCEEDED, 2)
-        assert look(ReasonKind.NO_FREE_CAPACITY, 0)
-        await clock.advance(59)
-        assert look(ReasonKind.NO_FREE_CAPACITY, 0)
-        await clock.advance(2)
-        assert not look(ReasonKind.NO_FREE_CAPACITY, 0)
-        await clock.advance(rest - 1)
-        assert not look(ReasonKind.QUOTA_EXCEEDED, 2)
-        await clock.advance(2)
-
-
-def waiting(name: str, pods: int) -> Gang:
-    """A gang of so many pods of a node each, made as the clock began."""
-    role = Role(tuple(f"{name}-{i}" for i in range(pods)), WHOLE)
-    return Gang(GangKey("ml", name), (role,), created=VirtualClock().wall() - AFTER - pods)
 
 
 async def test_no_turns_where_the_config_wants_none(bench: Bench) -> None:
