@@ -77,7 +77,8 @@ MEANINGS: dict[str, str] = {
     "end there, are gone without its kubelet, as StatefulSets need it.",
     "preemption.enabled": "Whether gangs may take the place of lower ones.",
     "preemption.afterSeconds": "How long a gang waits before it preempts.",
-    "preemption.windowSeconds": "How long until it, or once it is gone its namespace, may again.",
+    "preemption.windowSeconds": "How long until it, or once it is gone its namespace, may again; "
+    "twice as long each time that its members end within that.",
     "defragmentation.everySeconds": "How often moves that make room are looked for; 0: when asked.",
     "defragmentation.movesPerHour": "Most moves in an hour.",
     "defragmentation.perGangPerDay": "Most moves of one gang in a day.",

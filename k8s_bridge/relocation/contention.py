@@ -28,8 +28,21 @@ def crowded_gangs(plan: Plan) -> frozenset[GangKey]:
     return frozenset(one.gang for one in plan.waiting if one.reason.kind in CONTENTION_REASONS)
 
 
+def beyond_quota(plan: Plan) -> frozenset[GangKey]:
+    """The gangs that wait in `plan` for the quota of their namespace."""
+    return frozenset(
+        one.gang for one in plan.waiting if one.reason.kind is ReasonKind.QUOTA_EXCEEDED
+    )
+
+
 def crowded_now(plan: Plan, view: ClusterView, taken: Container[GangKey]) -> list[Gang]:
-    """Those of them that wait still, as planned first to last, but for the gangs `taken`."""
-    keys = crowded_gangs(plan)
+    """Those that are crowded and wait still, first to last, but for the gangs `taken`."""
+    return waiting_now(crowded_gangs(plan), view, taken)
+
+
+def waiting_now(
+    keys: Container[GangKey], view: ClusterView, taken: Container[GangKey]
+) -> list[Gang]:
+    """Those of these that wait still, as planned first to last, but for the gangs `taken`."""
     gangs = (gang for key, gang in view.gangs.items() if key in keys and key not in taken)
     return sorted((gang for gang in gangs if gang.hold is None), key=gang_order)

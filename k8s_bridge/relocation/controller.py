@@ -14,7 +14,11 @@ from fourleaf.k8s_bridge.ledger.compaction import being_bound
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.relocation.backfill import backfill
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView, DeadNodes
-from fourleaf.k8s_bridge.relocation.contention import STUCK_REASONS, crowded_gangs
+from fourleaf.k8s_bridge.relocation.contention import (
+    STUCK_REASONS,
+    beyond_quota,
+    crowded_gangs,
+)
 from fourleaf.k8s_bridge.relocation.defragmentation import DefragmentationPlanner
 from fourleaf.k8s_bridge.relocation.evictions.drain_marks import draining
 from fourleaf.k8s_bridge.relocation.evictions.dry_run import EvictionDryRun
@@ -31,6 +35,7 @@ from fourleaf.k8s_bridge.relocation.reserved_seats import charge, kept, placemen
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.relocation.tenants.caused_evictions import CausedEvictions
 from fourleaf.k8s_bridge.relocation.tenants.overstays import Overstays
+from fourleaf.k8s_bridge.relocation.tenants.quota_turns import QuotaTurns
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import patiently, together
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
@@ -81,6 +86,7 @@ class RelocationController:
     trials: BindingTrials | None = None
     executor: Executor = field(init=False)
     overstays: Overstays = field(init=False)
+    turns: QuotaTurns = field(init=False)
     repair: RepairPlanner = field(init=False)
     preemption: PreemptionPlanner = field(init=False)
     reservation: ReservationPlanner = field(init=False)
@@ -91,6 +97,8 @@ class RelocationController:
     _offered: frozenset[GangKey] = frozenset()
     """The gangs that this cycle may place in kept room, and nowhere else."""
     _crowded: bool = False
+    _is_over_quota: bool = False
+    """Whether gangs wait for the quota of their namespace."""
     _is_planning: bool = False
     _outdated_since: float | None = None
     _next_look: float = 0.0
@@ -114,6 +122,7 @@ class RelocationController:
             self.nodes,
         )
         self.overstays = Overstays(self.clock)
+        self.turns = QuotaTurns(self.cache, self.clock, self.overstays.is_barred)
         self.repair = RepairPlanner(
             *shared, self.observer, evictions, self.caused, self.executor.end, self.trials
         )
@@ -173,6 +182,8 @@ class RelocationController:
         if len(self.store):
             await self.executor.step()
         await self.executor.end_lost()
+        window = self.cache.config.spec.preemption.window_seconds
+        self.preemption.brief_stays.hear(self.store, self.nodes.dead, window)
         # 2 Nodes that fail together are repaired together: wait until no more of them fail.
         if not self._has_settled():
             return
@@ -187,12 +198,13 @@ class RelocationController:
 
     def _is_wanted(self) -> bool:
         """Whether gangs may be there that only others keep out."""
-        return self._crowded or bool(self.repair.stranded)
+        return self._crowded or self._is_over_quota or bool(self.repair.stranded)
 
     async def _contend(self) -> None:
         last, now = self._last, self.clock.monotonic()
         is_outdated = self._is_outdated(now)
-        is_wanted = self._is_wanted()
+        is_short = self._is_over_quota or self.turns.are_on
+        is_wanted = self._is_wanted() or is_short
         is_of_use = is_wanted or len(self.store)
         is_blind = last is None and not self.repair.stranded
         if not is_of_use or is_blind or now < self._next_look or is_outdated:
@@ -203,6 +215,8 @@ class RelocationController:
         if is_wanted:
             view = self._view()
             self.overstays.look(view)
+            if is_short and last is not None and self.turns.look(view, last):
+                self.cache.changed.set()
             await self.preemption.plan(view, last, self._busy(), self.repair.stranded)
         if self._crowded and last is not None:
             await self.reservation.plan(self._view(), last)
@@ -246,8 +260,12 @@ class RelocationController:
         return charge(snapshot, self._view()) if len(self.store) else snapshot
 
     def rule(self) -> HoldRule | None:
-        """Hold the gangs that places are kept for."""
-        return rule(self._view()) if len(self.store) else None
+        """Hold the gangs that places are kept for, and those that come later in a quota."""
+        seats = rule(self._view()) if len(self.store) else None
+        turns = self.turns.rule(self.clock.wall())
+        if seats is None or turns is None:
+            return seats or turns
+        return lambda gang: seats(gang) or turns(gang)
 
     def backfill(self, snapshot: Snapshot, plan: Plan) -> Snapshot | None:
         """What a cycle is to solve again for gangs that end before kept room is needed."""
@@ -309,6 +327,7 @@ class RelocationController:
         self.overstays.placed((one.gang for one in plan.placements) if plan else (), self._offered)
         self._offered = frozenset()
         self._crowded = plan is not None and bool(crowded_gangs(plan))
+        self._is_over_quota = plan is not None and bool(beyond_quota(plan))
         partly = {gang.key for gang in reading.snapshot.gangs if any(r.bound for r in gang.roles)}
         self._stuck = frozenset(
             one.gang

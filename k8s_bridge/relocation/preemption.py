@@ -15,7 +15,7 @@ from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
 from fourleaf.k8s_bridge.ledger.compaction import being_bound
 from fourleaf.k8s_bridge.relocation.ages import WaitingAges
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
-from fourleaf.k8s_bridge.relocation.contention import crowded_now
+from fourleaf.k8s_bridge.relocation.contention import beyond_quota, crowded_gangs, waiting_now
 from fourleaf.k8s_bridge.relocation.evictions.forbidden_gangs import ForbiddenGangs
 from fourleaf.k8s_bridge.relocation.evictions.limits import eviction_limits
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
@@ -108,7 +108,9 @@ class PreemptionPlanner:
     ) -> PreemptionPlan | None:
         """Make room for the first gang that `last` left waiting and that may; None for none.
 
-        Those `stranded` have lost members and find no place: for them that is done as a whole.
+        For one that waits for the quota of its namespace, gangs of this alone make way. Those
+        `stranded` have lost members and find no place: for them that is done as a whole.
+
         Gangs that are `busy` being bound wait no more, and are no victims: members that are on
         their way cannot be evicted, and would come to their nodes all the same. Raises `Fenced`
         where another leads.
@@ -126,17 +128,10 @@ class PreemptionPlanner:
         if gang is None:
             return None
         squatters = self.overstays.squatters(gang.key, view)
-        if not squatters and (seconds := self.brief_stays.wait(gang.key.namespace)):
+        if not squatters and (seconds := self.brief_stays.wait(gang.key)):
             self._tried[gang.key] = self.clock.monotonic() + seconds
             self._in_vain.note(gang.key)
-            moment = self._moment_in(seconds)
-            self._tell(
-                gang,
-                view,
-                f"No pods are evicted for it until {moment}: pods went for a gang of "
-                f"its namespace that was gone within {config.window_seconds:g} s. To unblock: "
-                f"wait until {moment}, or lower preemption.windowSeconds",
-            )
+            self._tell(gang, view, self.brief_stays.why(gang.key, config.window_seconds))
             return None
         # A place that is kept for it waits for pods that it may evict by now.
         view = replace(view, open=tuple(one for one in view.open if one.gang != gang.key))
@@ -144,10 +139,11 @@ class PreemptionPlanner:
         self._looked_at[gang.key] = self.clock.monotonic()
         self._tried[gang.key] = self.clock.monotonic() + retry
         going = _leaving(view)
+        beyond = beyond_quota(last) if last else ()
         lower = [
             one
             for one in self.cache.standing(view.dead, everyone=True)
-            if (one.gang.priority < gang.priority or one.gang.key in squatters)
+            if (_makes_way(one.gang, gang, gang.key in beyond) or one.gang.key in squatters)
             and not one.hit
             and one.gang.key not in self.store
             and one.gang.key not in busy
@@ -390,21 +386,37 @@ class PreemptionPlanner:
         busy: frozenset[GangKey],
         broken: Mapping[GangKey, StandingGang],
     ) -> list[Gang]:
-        """The gangs that have waited for long enough for room that lower ones have.
+        """The gangs that have waited for long enough for what lower ones have: room, or quota.
 
         Those that are `broken` wait as a whole.
         """
-        ours = (pod.priority for pod in view.reading.snapshot.running if pod.ours)
-        lowest = min(ours, default=UNBOUNDED_PRIORITY)
+        ours = [pod for pod in view.reading.snapshot.running if pod.ours]
+        lowest = min((pod.priority for pod in ours), default=UNBOUNDED_PRIORITY)
+        crowded = crowded_gangs(last) if last else frozenset[GangKey]()
+        beyond = beyond_quota(last) if last else frozenset[GangKey]()
+        within: dict[str, int] = {}
+        """Namespace -> the lowest priority of its pods with GPUs."""
+        for pod in ours if beyond else ():
+            if pod.request.gpus:
+                least = within.get(pod.namespace, UNBOUNDED_PRIORITY)
+                within[pod.namespace] = min(least, pod.priority)
+
+        def has_lower(gang: Gang) -> bool:
+            if gang.key in crowded or gang.key in broken:
+                return gang.priority > lowest
+            quota = self.cache.config.spec.namespace(gang.key.namespace).gpu_quota
+            may_fit = quota is not None and gang.gpus <= quota
+            return may_fit and gang.priority > within.get(gang.key.namespace, UNBOUNDED_PRIORITY)
+
         under_way = {one.gang for one in view.open if one.purpose is not Purpose.RESERVATION}
-        crowded = crowded_now(last, view, under_way | busy) if last else []
-        known = {gang.key for gang in crowded}
+        among = waiting_now(crowded | beyond, view, under_way | busy)
+        known = {gang.key for gang in among}
         wholes = [whole(one.gang) for key, one in broken.items() if key not in known]
         return [
             gang
-            for gang in sorted((*crowded, *wholes), key=gang_order)
+            for gang in sorted((*among, *wholes), key=gang_order)
             if gang.preempts
-            and (gang.priority > lowest or self.overstays.squatters(gang.key, view))
+            and (has_lower(gang) or self.overstays.squatters(gang.key, view))
             and max(self._waited.of(gang), self._whole.waited(gang.key)) >= after
         ]
 
@@ -444,6 +456,12 @@ class PreemptionPlanner:
     def _turn(self, gang: Gang) -> tuple[float, float]:
         vain = self._in_vain.in_namespace(gang.key.namespace)
         return vain, self._looked_at.get(gang.key, -math.inf)
+
+
+def _makes_way(one: Gang, gang: Gang, is_for_quota: bool) -> bool:
+    """Whether `one` may have to for `gang`: it is lower, and shares its quota where that is it."""
+    shares = one.key.namespace == gang.key.namespace
+    return one.priority < gang.priority and (shares or not is_for_quota)
 
 
 def _leaving(view: ClusterView) -> frozenset[PodName]:

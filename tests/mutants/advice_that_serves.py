@@ -105,7 +105,7 @@ ADVICE_THAT_SERVES = (
     Mutant(
         "limits of other tenants",
         "a tenant reads what keeps the pods of another one, and is told to change it",
-        "k8s_bridge/relocation/preemption.py",
+        "k8s_bridge/relocation/evictions/forbidden_gangs.py",
         "own = [one for one in limits if _is_of(gang, one) and str(one) in reason.detail]",
         "own = [one for one in limits if str(one) in reason.detail]",
         "tests/k8s_bridge/relocation/test_eviction_limits.py"

@@ -73,9 +73,11 @@ BOUND_ONCE_MORE = (
         "what a replica knew of nodes in an earlier term",
         "what runs of a gang is evicted for a node that was dead long ago",
         "k8s_bridge/leader.py",
+        "                # What is known of nodes is old where this replica leads again.\n"
         "                cache.judge(frozenset(), {})\n",
         "                pass\n",
-        "tests/k8s_bridge/scheduling/test_leads_again.py",
+        "tests/k8s_bridge/scheduling/test_leads_again.py"
+        "::test_a_node_that_was_dead_in_the_term_before_is_looked_at_anew",
     ),
     Mutant(
         "a StatefulSet in place of another",

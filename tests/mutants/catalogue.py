@@ -43,6 +43,7 @@ from tests.mutants.storage import STORAGE
 from tests.mutants.told import TOLD
 from tests.mutants.told_by_verbs import TOLD_BY_VERBS
 from tests.mutants.webhook import WEBHOOK
+from tests.mutants.within_a_quota import WITHIN_A_QUOTA
 
 SAFEGUARDS = "tests/k8s_bridge/ledger/test_safeguards.py"
 BINDINGS = "tests/k8s_bridge/cluster/contract/test_bindings.py"
@@ -374,4 +375,5 @@ MUTANTS = (
     *BOUND_ONCE_MORE,
     *PREEMPTING_REPAIRS,
     *ADVICE_THAT_SERVES,
+    *WITHIN_A_QUOTA,
 )

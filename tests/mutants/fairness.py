@@ -124,8 +124,8 @@ FAIRNESS = (
         "room that was lent",
         "a gang of ten seconds, as it says, takes room that is kept for another for good",
         "k8s_bridge/relocation/preemption.py",
-        "if (one.gang.priority < gang.priority or one.gang.key in squatters)",
-        "if one.gang.priority < gang.priority",
+        "if (_makes_way(one.gang, gang, gang.key in beyond) or one.gang.key in squatters)",
+        "if _makes_way(one.gang, gang, gang.key in beyond)",
         "tests/k8s_bridge/relocation/test_reservation.py"
         "::test_who_stays_longer_than_declared_gives_the_room_back",
     ),

@@ -121,8 +121,8 @@ HARM = (
         "places kept for gangs that may preempt",
         "a gang whose victims could not go for ten minutes waits for them for an hour",
         "k8s_bridge/relocation/preemption.py",
-        "crowded_now(last, view, under_way | busy)",
-        "crowded_now(last, view, frozenset(one.gang for one in self.store) | busy)",
+        "waiting_now(crowded | beyond, view, under_way | busy)",
+        "waiting_now(crowded | beyond, view, frozenset(one.gang for one in self.store) | busy)",
         f"{PREEMPTION}::test_of_who_never_ends_no_more_are_told_to",
     ),
     Mutant(
@@ -274,8 +274,8 @@ HARM = (
         "volumes before bindings",
         "a gang starts in part while the volume of one member cannot be made",
         "k8s_bridge/ledger/reconciler.py",
-        "        answers = [one for one in early if one is not None]\n",
-        "        answers: list[BindingResult] = []\n",
+        "        for some in () if answers else self.binder.unanswered.in_turn(members):\n",
+        "        for some in self.binder.unanswered.in_turn(members):\n",
         f"{VOLUMES}::test_a_volume_that_cannot_be_made_sends_the_gang_elsewhere",
     ),
     Mutant(

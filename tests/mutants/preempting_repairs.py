@@ -83,9 +83,9 @@ PREEMPTING_REPAIRS = (
     Mutant(
         "what is told without a look",
         "a gang that fits nowhere is told that it would start if others were evicted",
-        "k8s_bridge/relocation/preemption.py",
-        'f"No pods are evicted for it for {math.ceil(seconds)} s: pods went',
-        'f"It would start if pods of lower priority were evicted, but pods went',
+        "k8s_bridge/relocation/tenants/brief_stays.py",
+        'f"No pods are evicted for it until {until}: pods went for a gang of its namespace "',
+        'f"It would start if pods of lower priority were evicted: pods went for a gang of its "',
         "tests/k8s_bridge/relocation/test_preemption_told.py"
         "::test_what_was_not_looked_at_is_not_told",
     ),

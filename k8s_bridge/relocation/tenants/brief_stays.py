@@ -1,55 +1,167 @@
-"""Gangs that others made way for and that did not stay: their namespace has to wait after that.
+"""Gangs that others made way for and that did not stay: they wait after that, ever longer.
 
 Who may preempt could otherwise take one running gang after the other out, with pods that it deletes
-as soon as they run.
+as soon as they run, or that fail as soon as they run and are made again.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.ledger.pods import PodSeen
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
+from fourleaf.k8s_bridge.runtime.api_text import second
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.gang import GangKey
+from fourleaf.model.reasons.text import counted
+
+LONGEST_BAR_SECONDS = 86400.0
+"""Seconds that a gang waits for at most, and for which it is remembered that it had to."""
+LOOK_SECONDS = 1.0
+"""Seconds between two looks at the members of gangs that others have made way for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Served:
+    """Pods were evicted for the members `pods` of a gang, which was over `at`."""
+
+    at: float
+    pods: frozenset[Target]
+
+
+@dataclass(frozen=True, slots=True)
+class _Bar:
+    """A gang has stayed briefly so many `times` in a row: it has no pod evicted `until`."""
+
+    times: int
+    until: float
 
 
 @dataclass(slots=True, eq=False)
 class BriefStays:
-    """Namespaces that have others evicted for nothing, in one term; the next leader begins anew."""
+    """Who has others evicted for nothing, in one term; the next leader begins anew.
+
+    All times are on the monotonic clock.
+    """
 
     cache: ClusterCache
     clock: Clock
-    _served: dict[GangKey, float] = field(default_factory=dict)
-    """Gang that pods were evicted for -> when that was over, on the monotonic clock."""
+    _served: dict[GangKey, _Served] = field(default_factory=dict)
     _barred: dict[str, float] = field(default_factory=dict)
-    """Namespace -> until when it has no pod evicted, on the monotonic clock."""
+    """Namespace -> until when it has no pod evicted."""
+    _bars: dict[GangKey, _Bar] = field(default_factory=dict)
+    _next_look: float = -math.inf
 
     def ended(self, one: Relocation) -> None:
         """A relocation is over: note the gang, where pods had to go for it."""
+        self._excuse({leaver.pod.uid for leaver in one.leavers}, ())
         if one.purpose is Purpose.PREEMPTION and any(
             (seen := self.cache.seen(leaver.pod.uid)) is None or seen.deleting
             for leaver in one.leavers
         ):
-            self._served[one.gang] = self.clock.monotonic()
+            pods = frozenset(seat.pod for seat in one.seats)
+            self._served[one.gang] = _Served(self.clock.monotonic(), pods)
 
     def look(self, view: ClusterView, seconds: float) -> None:
         """Note the gangs that are gone within so many seconds of that."""
         now = self.clock.monotonic()
         self._barred = {name: until for name, until in self._barred.items() if until > now}
+        self._bars = {
+            gang: bar for gang, bar in self._bars.items() if bar.until + LONGEST_BAR_SECONDS > now
+        }
         if not self._served:
             return
+        self._forget_lasting(seconds)
         running = {pod.gang for pod in view.reading.snapshot.running if pod.ours}
         # Members that move are gone for a moment.
         running |= {one.gang for one in view.open if one.purpose is Purpose.REPAIR}
-        for gang, at in list(self._served.items()):
-            if at + seconds <= now:
-                del self._served[gang]
-            elif gang not in view.gangs and gang not in running:
-                del self._served[gang]
-                self._barred[gang.namespace] = max(at + seconds, self.wait(gang.namespace) + now)
+        for gang in list(self._served):
+            if gang not in view.gangs and gang not in running:
+                self._note(gang, seconds)
 
-    def wait(self, namespace: str) -> float:
-        """Seconds until pods may be evicted for gangs of a namespace again."""
-        return max(0.0, self._barred.get(namespace, 0.0) - self.clock.monotonic())
+    def hear(self, open_: Iterable[Relocation], dead: Collection[str], seconds: float) -> None:
+        """Note the gangs that live on, but of which the members that pods went for have ended.
+
+        Each that failed counts, or all of them, however they ended; but those on nodes that are
+        `dead`, and those that an `open_` relocation sends away.
+        """
+        now = self.clock.monotonic()
+        if not self._served or now < self._next_look:
+            return
+        self._next_look = now + LOOK_SECONDS
+        self._forget_lasting(seconds)
+        self._excuse({leaver.pod.uid for one in open_ for leaver in one.leavers}, dead)
+        for gang, served in list(self._served.items()):
+            seen = [(pod, self.cache.seen(pod.uid)) for pod in served.pods]
+            are_over = bool(seen) and all(_is_over(one) for _, one in seen)
+            if are_over or any(self._has_failed(pod, one) for pod, one in seen):
+                self._note(gang, seconds)
+
+    def wait(self, gang: GangKey) -> float:
+        """Seconds until pods may be evicted for a gang again."""
+        bar = self._bars.get(gang)
+        until = max(self._barred.get(gang.namespace, 0.0), bar.until if bar else 0.0)
+        return max(0.0, until - self.clock.monotonic())
+
+    def why(self, gang: GangKey, seconds: float) -> str:
+        """What tells a gang that none goes for it, where it would have to within `seconds`."""
+        until = second(math.ceil(self.clock.wall() + self.wait(gang)))
+        bar = self._bars.get(gang)
+        if bar is None or bar.until <= self.clock.monotonic():
+            return (
+                f"No pods are evicted for it until {until}: pods went for a gang of its namespace "
+                f"that was gone, or had failed, within {seconds:g} s. To unblock: wait, or lower "
+                "preemption.windowSeconds"
+            )
+        return (
+            f"No pods are evicted for it until {until}: pods went for it "
+            f"{counted(bar.times, 'time')} in a row, and each time its members had ended within "
+            f"{seconds:g} s. To unblock: mend what ends them, or wait"
+        )
+
+    def _note(self, gang: GangKey, seconds: float) -> None:
+        """A gang has not stayed: its namespace waits for `seconds`, and it longer each time."""
+        at, now = self._served.pop(gang).at, self.clock.monotonic()
+        name = gang.namespace
+        self._barred[name] = max(at + seconds, self._barred.get(name, 0.0))
+        before = self._bars.get(gang)
+        times = before.times + 1 if before else 1
+        longest = min(seconds * 2.0 ** min(times - 1, 30), LONGEST_BAR_SECONDS)
+        self._bars[gang] = _Bar(times, max(at + longest, now))
+
+    def _forget_lasting(self, seconds: float) -> None:
+        """Those that have stayed for so many seconds are as good as any other gang."""
+        now = self.clock.monotonic()
+        for gang, served in list(self._served.items()):
+            if served.at + seconds <= now:
+                del self._served[gang]
+                self._bars.pop(gang, None)
+
+    def _excuse(self, told: Collection[str], dead: Collection[str]) -> None:
+        """Members that had to leave, or lost their nodes, have not ended by themselves."""
+        for gang, served in self._served.items():
+            there = frozenset(
+                pod
+                for pod in served.pods
+                if pod.uid not in told
+                and not ((seen := self.cache.seen(pod.uid)) and seen.node in dead)
+            )
+            if there != served.pods:
+                self._served[gang] = _Served(served.at, there)
+
+    def _has_failed(self, pod: Target, seen: PodSeen | None) -> bool:
+        """Whether it has, though it was not told to end."""
+        if seen is None or seen.deleting or not seen.finished:
+            return False
+        body = self.cache.objects.get(PODS, {}).get((pod.namespace, pod.name), {})
+        return (body.get("status") or {}).get("phase") == "Failed"
+
+
+def _is_over(seen: PodSeen | None) -> bool:
+    return seen is None or seen.finished or seen.deleting

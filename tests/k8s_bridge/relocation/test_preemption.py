@@ -571,25 +571,3 @@ async def test_a_gang_that_is_being_bound_is_no_victim() -> None:
     assert len(await bench.places("top")) == 4
     assert await bench.uids("b") == uids
     await bench.stop()
-
-
-async def test_a_gang_whose_places_were_closed_evicts_no_more_for_a_while(bench: Bench) -> None:
-    """A node of its victim is cordoned while that ends: another goes for it after 300 s."""
-    for name in "abc":
-        await bench.submit(name, 4, priority="middle")
-    await bench.submit("d", 4, priority="low")
-    nodes = list((await bench.places("d")).values())
-    bench.kubelets.silent |= set(nodes)
-    await bench.submit("top", 4, priority="high")
-    await bench.clock.advance(8)
-    assert len(await bench.dying("d")) == 4
-    uids = {name: await bench.uids(name) for name in "abc"}
-    closed = {"spec": {"unschedulable": True}}
-    await bench.cluster.patch(NODES, Target("", nodes[0]), closed)
-    await bench.clock.advance(10)
-    bench.kubelets.silent.clear()
-    await bench.clock.advance(200)
-    assert not await relocations(bench)
-    assert {name: await bench.uids(name) for name in "abc"} == uids
-    await bench.clock.advance(120)
-    assert len(await bench.places("top")) == 4

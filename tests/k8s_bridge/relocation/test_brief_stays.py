@@ -1,0 +1,120 @@
+"""Gangs that others make way for and whose members end at once wait ever longer for the next."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.ledger.pods import PodSeen
+from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
+from fourleaf.k8s_bridge.relocation.tenants.brief_stays import BriefStays
+from fourleaf.model.gang import GangKey
+from tests.k8s_bridge.relocation.bench import TEAM, Bench
+from tests.small import WHOLE
+from tests.twins.virtual_clock import VirtualClock
+
+WINDOW = 300.0
+GANG = GangKey(TEAM, "g")
+
+
+async def test_a_gang_that_fails_as_soon_as_it_runs_has_ever_fewer_evicted() -> None:
+    """`low` goes at 0, 300, 900 and 2100 s of an hour, and not every 300 s.
+
+    The pods of `crash` fail within 3 s, and its Job makes them again 15 s later; meanwhile `low`
+    has come back to all four nodes.
+    """
+    bench = Bench(1, 1)
+    bench.jobs.backoff = 15.0
+    await bench.classes(low=0, high=1000)
+    await bench.start()
+    await bench.submit("low", 4, priority="low", namespace="other")
+    made = {one["metadata"]["uid"] for one in await bench.pods("low", namespace="other")}
+    await bench.submit("crash", 4, priority="high")
+    while bench.clock.monotonic() < 3600:
+        for one in await bench.pods("crash"):
+            if one["status"].get("phase") == "Running":
+                bench.kubelets.finish(TEAM, [one["metadata"]["name"]], "Failed")
+        await bench.clock.advance(3)
+        made |= {one["metadata"]["uid"] for one in await bench.pods("low", namespace="other")}
+    assert len(made) == 4 * (1 + 4)
+    told = [event["note"] for event in await bench.events("PreemptionForbidden")]
+    assert any("3 times in a row" in note and "mend what ends them" in note for note in told)
+    await bench.stop()
+
+
+class Pods:
+    """Two members of a gang that pods were evicted for just now."""
+
+    def __init__(self) -> None:
+        self.clock = VirtualClock()
+        self.targets = [Target(TEAM, name, name, "1") for name in ("g-0", "g-1")]
+        self.seen = {one.uid: PodSeen(one, "n-0-0-0") for one in self.targets}
+        self.objects = {PODS: {(TEAM, one.name): {"status": {}} for one in self.targets}}
+        cache = SimpleNamespace(seen=self.seen.get, objects=self.objects)
+        self.stays = BriefStays(cast("ClusterCache", cache), self.clock)
+        self.serve()
+
+    def serve(self) -> None:
+        """Both have their places, for which a pod of another gang has gone."""
+        seats = tuple(Seat(one, (0, 0, 0), "", "n-0-0-0", WHOLE) for one in self.targets)
+        gone = Leaver(Target("other", "low", "low", "1"), "n-0-0-0")
+        self.stays.ended(Relocation(GANG, Purpose.PREEMPTION, seats, (gone,)))
+
+    def end(self, number: int, phase: str) -> None:
+        """A member comes to its end by itself."""
+        one = self.targets[number]
+        self.seen[one.uid] = PodSeen(one, "n-0-0-0", finished=True)
+        self.objects[PODS][TEAM, one.name] = {"status": {"phase": phase}}
+
+    async def wait(self, *open_: Relocation, dead: str = "") -> float:
+        """Seconds for which no more are evicted for the gang, after a second more."""
+        await self.clock.advance(1)
+        self.stays.hear(open_, {dead}, WINDOW)
+        return self.stays.wait(GANG)
+
+
+@pytest.mark.parametrize(("phases", "seconds"), [("FR", 299), ("SR", 0), ("SS", 299), ("RR", 0)])
+async def test_one_that_fails_is_enough_and_one_that_succeeds_is_not(
+    phases: str, seconds: int
+) -> None:
+    """Of two members F has failed, S has succeeded, R runs on: only with both over it counts."""
+    pods = Pods()
+    for number, phase in enumerate(phases):
+        if phase != "R":
+            pods.end(number, {"F": "Failed", "S": "Succeeded"}[phase])
+    assert await pods.wait() == seconds
+
+
+async def test_members_that_were_sent_away_or_lost_their_node_have_stayed() -> None:
+    """Both are gone: one was evicted for another gang before, the other's node has died."""
+    pods = Pods()
+    leavers = tuple(Leaver(one, "n-0-0-0") for one in pods.targets[:1])
+    higher = Relocation(GangKey("other", "h"), Purpose.PREEMPTION, (), leavers)
+    assert await pods.wait(higher) == 0
+    pods.seen["g-0"] = PodSeen(pods.targets[0], "n-0-0-0", deleting=True)
+    assert await pods.wait(dead="n-0-0-0") == 0
+    pods.seen.clear()
+    assert await pods.wait() == 0
+
+
+async def test_who_has_stayed_once_waits_no_longer_than_at_first() -> None:
+    """Twice in a row it waits for 300 and 600 s; then it runs for 300 s, and waits for 300 s."""
+    pods = Pods()
+    for times in (1, 2):
+        pods.serve()
+        pods.end(0, "Failed")
+        assert await pods.wait() == pytest.approx(WINDOW * times - 1)
+        await pods.clock.advance(WINDOW * times)
+        pods.seen = {one.uid: PodSeen(one, "n-0-0-0") for one in pods.targets}
+        pods.stays.cache.seen = pods.seen.get  # type: ignore[method-assign]
+    pods.serve()
+    await pods.clock.advance(WINDOW)
+    assert await pods.wait() == 0
+    pods.serve()
+    pods.end(0, "Failed")
+    assert await pods.wait() == pytest.approx(WINDOW - 1)
