@@ -85,7 +85,7 @@ PREEMPTING_REPAIRS = (
         "a gang that fits nowhere is told that it would start if others were evicted",
         "k8s_bridge/relocation/tenants/brief_stays.py",
         'f"No pods are evicted for it until {until}: pods went for a gang of its namespace "',
-        'f"It would start if pods of lower priority were evicted: pods went for a gang of its "',
+        'f"It would start if pods went until {until}: pods went for a gang of its namespace "',
         "tests/k8s_bridge/relocation/test_preemption_told.py"
         "::test_what_was_not_looked_at_is_not_told",
     ),

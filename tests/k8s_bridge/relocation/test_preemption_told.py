@@ -129,5 +129,4 @@ async def test_what_was_not_looked_at_is_not_told(bench: Bench) -> None:
     await bench.clock.advance(30)
     (said,) = await told(bench)
     assert said.startswith("No pods are evicted for it until 20")
-    assert "pods went for a gang of its namespace that was gone within 300 s" in said
-    assert "To unblock: wait until 20" in said
+    assert "a gang of its namespace that was gone, or had failed, within 300 s" in said

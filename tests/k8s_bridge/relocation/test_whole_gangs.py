@@ -239,10 +239,10 @@ def test_a_gang_that_moves_is_not_gone() -> None:
         reading=nothing, gangs={}, open=(Relocation(gang, Purpose.REPAIR, (), ()),)
     )
     stays.look(view, 300.0)
-    assert not stays.wait(TEAM)
+    assert not stays.wait(GangKey(TEAM, "other"))
     view.open = ()
     stays.look(view, 300.0)
-    assert stays.wait(TEAM)
+    assert stays.wait(GangKey(TEAM, "other"))
 
 
 @pytest.mark.parametrize(
