@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fourleaf.cli.cluster.connection import refused
-from fourleaf.cli.output.console import print_problems
 
 if TYPE_CHECKING:
     from fourleaf.cli.cluster.read_cluster import ClusterAccess
@@ -21,10 +20,10 @@ KeptPlaces = Mapping["GangKey", tuple[str, ...]]
 
 async def kept_places(
     cluster: Cluster, reach: ClusterAccess, nodes: Collection[str]
-) -> dict[GangKey, tuple[str, ...]]:
+) -> KeptPlaces | Problem:
     """The gangs that lose places on `nodes` once these take no pods, for which others are evicted.
 
-    Where the records may not be read, a warning is printed, and none is known.
+    Where the records may not be read, a warning about that.
     """
     from fourleaf.k8s_bridge.cluster.errors import ClusterError
     from fourleaf.k8s_bridge.cluster.kinds import LEASES
@@ -36,10 +35,8 @@ async def kept_places(
     try:
         listed = await cluster.list(LEASES, await reach.home(cluster), RELOCATIONS)
     except ClusterError as error:
-        problem = refused(error, reach.name, "list", LEASES)
-        print_problems([replace(problem, severity=Severity.WARNING)])
-        return {}
-    found = {}
+        return replace(refused(error, reach.name, "list", LEASES), severity=Severity.WARNING)
+    found: dict[GangKey, tuple[str, ...]] = {}
     for body in listed.items:
         try:
             one = read_relocation(body)

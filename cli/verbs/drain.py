@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fourleaf.cli import completion
-from fourleaf.cli.cluster.kept_places import kept_places, would_be_lost
+from fourleaf.cli.cluster.kept_places import KeptPlaces, kept_places, would_be_lost
 from fourleaf.cli.cluster.read_cluster import ClusterAccess, read_live
 from fourleaf.cli.cluster.solver_process import solver
 from fourleaf.cli.input.files import need_terms, reading_of
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from fourleaf.cli.cluster.read_cluster import Live
     from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
     from fourleaf.model.previews.drain import Drained
+    from fourleaf.model.problems import Problem
     from fourleaf.model.snapshot import Snapshot
 
 
@@ -117,7 +118,7 @@ def _dry_run(
     answer = drained(reading, nodes, snapshot, plan)
     if not files:
         kept = reach.ask(lambda cluster: kept_places(cluster, reach, nodes))
-        answer = replace(answer, promised=kept)
+        answer = replace(answer, promised=_as_read(kept))
     return answer, snapshot
 
 
@@ -132,8 +133,19 @@ async def _changed(
         from fourleaf.model.previews.places import nodes_of
 
         nodes = nodes_of(live.reading().snapshot.fabric, places, reach.name)
-        print_problems(would_be_lost(await kept_places(cluster, reach, nodes), reach.name))
+        kept = _as_read(await kept_places(cluster, reach, nodes))
+        print_problems(would_be_lost(kept, reach.name))
     return await mark(cluster, reach, live, places, undo, end_jobs)
+
+
+def _as_read(kept: KeptPlaces | Problem) -> KeptPlaces:
+    """What is known of kept places, none where they may not be read, which is printed."""
+    from fourleaf.model.problems import Problem
+
+    if isinstance(kept, Problem):
+        print_problems([kept])
+        return {}
+    return kept
 
 
 def need_lasting_jobs(live: Live, places: Sequence[str], where: str) -> None:
