@@ -132,7 +132,7 @@ async def test_a_gang_does_not_stay_bound_in_part(bench: Bench, kind: type[Clust
 
 
 async def test_who_got_no_answer_is_bound_first_the_next_time(bench: Bench) -> None:
-    """For an hour one member of four gets none: the others were started once, and no second time.
+    """For 20 min one member of four gets none: the others were started once, and no second time.
 
     It has the nodes for two minutes of four. Once there is an answer, all four start.
     """
@@ -140,14 +140,14 @@ async def test_who_got_no_answer_is_bound_first_the_next_time(bench: Bench) -> N
     await bench.start(dry_run="always", answers=webhook)
     await bench.submit("g", 4)
     started = set[str]()
-    for _ in range(360):
-        await bench.clock.advance(10)
+    for _ in range(60):
+        await bench.clock.advance(20)
         pods = await bench.pods("g")
         started |= {body["metadata"]["uid"] for body in pods if body["spec"].get("nodeName")}
     assert len(started) == 3
     assert len(await bench.events("GangRolledBack")) <= 2
     gaps = [later - sooner for sooner, later in zip(webhook.at, webhook.at[1:], strict=False)]
-    assert 10 <= sum(gap >= 115 for gap in gaps) <= 16
+    assert 3 <= sum(gap >= 115 for gap in gaps) <= 6
     webhook.lasts = False
     await bench.clock.advance(150)
     assert len(await bench.places("g")) == 4
