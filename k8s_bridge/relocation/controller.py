@@ -124,7 +124,13 @@ class RelocationController:
         self.overstays = Overstays(self.clock)
         self.turns = QuotaTurns(self.cache, self.clock, self.overstays.is_barred)
         self.repair = RepairPlanner(
-            *shared, self.observer, evictions, self.caused, self.executor.end, self.trials
+            *shared,
+            self.observer,
+            evictions,
+            self.caused,
+            self.executor.end,
+            self.executor.over,
+            self.trials,
         )
         self.preemption = PreemptionPlanner(
             *shared,

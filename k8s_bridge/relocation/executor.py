@@ -215,6 +215,10 @@ class Executor:
         finally:
             self._ending.discard(one.gang)
         self._doomed.pop((one.gang, one.opened), None)
+        self.over(one, why)
+
+    def over(self, one: Relocation, why: str) -> None:
+        """Tell that one is over, as `end` does: its record is gone, or that of what follows it."""
         seconds = self.clock.wall() - one.opened
         self._log.info(
             "relocation_over", gang=str(one.gang), purpose=one.purpose, why=why, seconds=seconds

@@ -239,6 +239,9 @@ class PreemptionPlanner:
         """
         self.brief_stays.ended(one)
         self.caused.ended(one, self.clock.wall())
+        if self._whole.was_in_vain(one, why, is_untold):
+            window = self.cache.config.spec.preemption.window_seconds
+            self.brief_stays.was_in_vain(one.gang, window)
         if why == VICTIMS_STAY:
             self._windows.close(one.gang)
             self._tried.pop(one.gang, None)

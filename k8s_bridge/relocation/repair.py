@@ -75,6 +75,7 @@ class RepairPlanner:
     evictions: EvictionTrials
     caused: CausedEvictions
     end: Callable[[Relocation, str], Awaitable[None]]
+    over: Callable[[Relocation, str], None]
     trials: BindingTrials | None = None
     lost: dict[GangKey, Reason] = field(default_factory=dict)
     _room: RecordRoom = field(init=False)
@@ -345,10 +346,20 @@ class RepairPlanner:
         Those that need what could not be written, or is not yet, end before any pod of them has
         gone; what is not written yet stands where it needs no other.
         """
+        made = list[Relocation]()
         for one in drafts:
-            if (kept := self.store.of(one.gang)) is not None:
-                await self.end(kept, "" if kept.makes_room_to_move else "its gang is repaired")
+            kept = self.store.of(one.gang)
+            if kept is not None and kept.makes_room_to_move:
+                made.append(kept)
+            elif kept is not None:
+                await self.end(kept, "its gang is repaired")
+        # In place of the record that made its room, which is free at no moment.
+        versions = {kept.gang: kept.version for kept in made}
+        drafts = [replace(one, version=versions.get(one.gang, "")) for one in drafts]
         held = await self.store.put_all(drafts)
+        for kept in made:
+            if any(one.gang == kept.gang for one in held):
+                self.over(kept, "")
         gangs = {one.gang for one in drafts}
         off = gangs - {one.gang for one in held if self.store.is_written(one.gang)}
         apart = {one.gang for one in independent(drafts, off, planned)}

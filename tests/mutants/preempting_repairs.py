@@ -141,4 +141,39 @@ PREEMPTING_REPAIRS = (
         "one.policy is not None and",
         f"{WHOLE}::test_for_whom_none_makes_way[high-low-patch]",
     ),
+    Mutant(
+        "room that was made in vain",
+        "a node that comes back each time has a lower gang evicted every five minutes",
+        "k8s_bridge/relocation/preemption.py",
+        "            self.brief_stays.was_in_vain(one.gang, window)\n",
+        "            pass\n",
+        "tests/k8s_bridge/relocation/test_whole_gangs.py"
+        "::test_a_node_that_comes_back_each_time_has_ever_fewer_evicted",
+    ),
+    Mutant(
+        "a repair in place of what made its room",
+        "a lower gang starts in the room that was made, and is evicted again",
+        "k8s_bridge/relocation/repair.py",
+        "            if kept is not None and kept.makes_room_to_move:\n                made",
+        "            if False:\n                made",
+        "tests/k8s_bridge/relocation/test_whole_gangs.py::test_the_room_is_free_at_no_moment",
+    ),
+    Mutant(
+        "members that others ended",
+        "a gang whose nodes are drained one after the other is kept out for 40 minutes",
+        "k8s_bridge/relocation/tenants/brief_stays.py",
+        "        if name in dead or node is None",
+        "        if name in dead or False",
+        "tests/k8s_bridge/relocation/test_brief_stays.py"
+        "::test_members_that_others_ended_have_stayed[node deleted]",
+    ),
+    Mutant(
+        "preemptions whose places were closed",
+        "places idle for five minutes as one of them was cordoned while victims ended",
+        "k8s_bridge/relocation/preemption.py",
+        "        return why.endswith(SEAT_CLOSED) and self._windows.may_reopen(one.gang)\n",
+        "        return False\n",
+        "tests/k8s_bridge/relocation/test_preemption.py"
+        "::test_a_node_that_is_closed_while_victims_end_costs_no_window",
+    ),
 )

@@ -123,4 +123,39 @@ WITHIN_A_QUOTA = (
         "if True}",
         f"{WHOSE}::test_who_has_places_kept_holds_no_other",
     ),
+    Mutant(
+        "turns that end though an end is declared",
+        "one pod of a GPU that is to end next year stops its namespace for as long",
+        "k8s_bridge/relocation/tenants/quota_turns.py",
+        "turn.starts <= moment + FRUITLESS_SECONDS\n",
+        "turn.starts < math.inf\n",
+        "tests/k8s_bridge/relocation/test_whose_turn.py"
+        "::test_an_end_that_is_declared_for_next_year_ends_no_turn",
+    ),
+    Mutant(
+        "rests of a namespace",
+        "three large gangs stop the small ones of their namespace for nine tenths of the time",
+        "k8s_bridge/relocation/tenants/quota_turns.py",
+        "        self._resting[name] = _longer(self._resting.get(name), seconds, now)\n",
+        "        self._resting[name] = _longer(None, seconds, now)\n",
+        "tests/k8s_bridge/relocation/test_whose_turn.py"
+        "::test_a_namespace_rests_longer_after_each_turn_in_vain",
+    ),
+    Mutant(
+        "growth in the turn of another",
+        "a gang grows ninefold past one that has waited for its quota for long",
+        "k8s_bridge/relocation/tenants/quota_turns.py",
+        "        return gang.gpus <= ran.most or (runs and asked <= ran.gpus)\n",
+        "        return gang.gpus <= ran.most or runs\n",
+        "tests/k8s_bridge/relocation/test_whose_turn.py::test_a_gang_that_grows_waits_as_others_do",
+    ),
+    Mutant(
+        "gangs that start over in the turn of another",
+        "a gang that restarts has lost its quota to one that cannot start",
+        "k8s_bridge/relocation/tenants/quota_turns.py",
+        "        return gang.gpus <= ran.most or (runs and asked <= ran.gpus)\n",
+        "        return runs and asked <= ran.gpus\n",
+        "tests/k8s_bridge/relocation/test_whose_turn.py"
+        "::test_a_gang_that_starts_over_waits_for_none",
+    ),
 )

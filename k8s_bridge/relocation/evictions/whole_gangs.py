@@ -39,6 +39,8 @@ class WholeGangs:
     evictions: EvictionTrials
     _since: dict[GangKey, float] = field(default_factory=dict)
     """When a gang was first seen so, on the monotonic clock."""
+    _moving: set[GangKey] = field(default_factory=set)
+    """Those for which room was made, and whose repair is under way."""
 
     def look(
         self, view: ClusterView, stranded: Container[GangKey], busy: Container[GangKey]
@@ -61,6 +63,19 @@ class WholeGangs:
         """Seconds for which a gang has been so."""
         now = self.clock.monotonic()
         return now - self._since.get(gang, math.inf)
+
+    def was_in_vain(self, one: Relocation, why: str, is_untold: bool) -> bool:
+        """Whether pods went for a gang that has not moved to their places, as `one` has ended.
+
+        `why` it ended early, "" where it served; `is_untold`: no pod has gone for it.
+        """
+        if one.makes_room_to_move and not why:
+            self._moving.add(one.gang)
+            return False
+        is_repair = one.purpose is Purpose.REPAIR and one.gang in self._moving
+        if is_repair:
+            self._moving.discard(one.gang)
+        return bool(why) and (is_repair or (one.makes_room_to_move and not is_untold))
 
     def is_unchanged(self, one: StandingGang, view: ClusterView) -> bool:
         """Whether the same members of a gang live and are lost now."""

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
-from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.pods import PodSeen
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
@@ -23,16 +23,18 @@ from fourleaf.model.reasons.text import counted
 
 LONGEST_BAR_SECONDS = 86400.0
 """Seconds that a gang waits for at most, and for which it is remembered that it had to."""
+DISRUPTED = "DisruptionTarget"
+"""The condition of a pod that was evicted, preempted, or lost with its node."""
 LOOK_SECONDS = 1.0
 """Seconds between two looks at the members of gangs that others have made way for."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Served:
-    """Pods were evicted for the members `pods` of a gang, which was over `at`."""
+    """Pods were evicted for the members `pods` of a gang, on their nodes, which was over `at`."""
 
     at: float
-    pods: frozenset[Target]
+    pods: frozenset[tuple[Target, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +67,13 @@ class BriefStays:
             (seen := self.cache.seen(leaver.pod.uid)) is None or seen.deleting
             for leaver in one.leavers
         ):
-            pods = frozenset(seat.pod for seat in one.seats)
+            pods = frozenset((seat.pod, seat.node) for seat in one.seats)
             self._served[one.gang] = _Served(self.clock.monotonic(), pods)
+
+    def was_in_vain(self, gang: GangKey, seconds: float) -> None:
+        """Pods have gone so that a gang could move to their places, and it has not moved."""
+        self._served[gang] = _Served(self.clock.monotonic(), frozenset())
+        self._note(gang, seconds)
 
     def look(self, view: ClusterView, seconds: float) -> None:
         """Note the gangs that are gone within so many seconds of that."""
@@ -89,7 +96,8 @@ class BriefStays:
         """Note the gangs that live on, but of which the members that pods went for have ended.
 
         Each that failed counts, or all of them, however they ended; but those on nodes that are
-        `dead`, and those that an `open_` relocation sends away.
+        `dead`, gone or cordoned, those that were disrupted, as the API calls evictions by others,
+        and those that an `open_` relocation sends away.
         """
         now = self.clock.monotonic()
         if not self._served or now < self._next_look:
@@ -98,7 +106,7 @@ class BriefStays:
         self._forget_lasting(seconds)
         self._excuse({leaver.pod.uid for one in open_ for leaver in one.leavers}, dead)
         for gang, served in list(self._served.items()):
-            seen = [(pod, self.cache.seen(pod.uid)) for pod in served.pods]
+            seen = [(pod, self.cache.seen(pod.uid)) for pod, _ in served.pods]
             are_over = bool(seen) and all(_is_over(one) for _, one in seen)
             if are_over or any(self._has_failed(pod, one) for pod, one in seen):
                 self._note(gang, seconds)
@@ -147,13 +155,23 @@ class BriefStays:
         """Members that had to leave, or lost their nodes, have not ended by themselves."""
         for gang, served in self._served.items():
             there = frozenset(
-                pod
-                for pod in served.pods
-                if pod.uid not in told
-                and not ((seen := self.cache.seen(pod.uid)) and seen.node in dead)
+                (pod, node)
+                for pod, node in served.pods
+                if pod.uid not in told and not self._had_to_go(pod, node, dead)
             )
             if there != served.pods:
                 self._served[gang] = _Served(served.at, there)
+
+    def _had_to_go(self, pod: Target, name: str, dead: Collection[str]) -> bool:
+        """Whether it has to, or had to, for what became of its node or what others did."""
+        node = self.cache.objects.get(NODES, {}).get(("", name))
+        if name in dead or node is None or (node.get("spec") or {}).get("unschedulable"):
+            return True
+        body = self.cache.objects.get(PODS, {}).get((pod.namespace, pod.name), {})
+        conditions = (body.get("status") or {}).get("conditions") or ()
+        return any(
+            one.get("type") == DISRUPTED and one.get("status") == "True" for one in conditions
+        )
 
     def _has_failed(self, pod: Target, seen: PodSeen | None) -> bool:
         """Whether it has, though it was not told to end."""

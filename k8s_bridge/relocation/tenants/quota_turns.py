@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
@@ -26,6 +26,8 @@ from fourleaf.solver.instance.gang_classes import gang_order
 
 FRUITLESS_SECONDS = 3600.0
 """Seconds in which nothing more of the quota has come free, after which a turn is over."""
+RESTART_SECONDS = 600.0
+"""Seconds after its last pod for which a gang that ran may start again, as large as it was."""
 LONGEST_REST_SECONDS = 86400.0
 """Seconds, at most, until a gang has its next turn after some that came to nothing."""
 
@@ -49,8 +51,17 @@ class _Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class _Ran:
+    """A gang held `gpus` of the quota when it was last seen to run, and `most` at any time."""
+
+    at: float
+    gpus: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Rest:
-    """A gang had so many `turns` in vain, one after the other: it has none `until`."""
+    """A gang, or a namespace, had so many `turns` in vain in a row: it has none `until`."""
 
     turns: int
     until: float
@@ -68,8 +79,9 @@ class QuotaTurns:
     is_barred: Callable[[str], bool]
     _turns: dict[str, _Turn] = field(default_factory=dict)
     _rests: dict[GangKey, _Rest] = field(default_factory=dict)
-    _resting: dict[str, float] = field(default_factory=dict)
-    """Namespace -> until when none of its gangs has a turn, after one that came to nothing."""
+    _resting: dict[str, _Rest] = field(default_factory=dict)
+    """The same of namespaces, in which none of their gangs has a turn."""
+    _ran: dict[GangKey, _Ran] = field(default_factory=dict)
     _waited: WaitingAges = field(init=False)
 
     def __post_init__(self) -> None:
@@ -83,13 +95,19 @@ class QuotaTurns:
     def look(self, view: ClusterView, last: Plan) -> bool:
         """See whose turn it is now; whether that is another one's, or is over."""
         config, now = self.cache.config.spec.backfill, self.clock.monotonic()
-        before = {name: turn.gang.key for name, turn in self._turns.items()}
+        before = {name: _said(turn) for name, turn in self._turns.items()}
         self._waited.look(view.gangs.values(), view.now)
         self._rests = {key: one for key, one in self._rests.items() if key in view.gangs}
-        self._resting = {name: until for name, until in self._resting.items() if until > now}
+        self._resting = {
+            name: one
+            for name, one in self._resting.items()
+            if one.until + LONGEST_REST_SECONDS > now
+        }
         first = self._first(view, last, config.after_seconds) if config.enabled else {}
-        running = charge(view.reading.snapshot, view).running if first else ()
-        pods = _by_namespace(running, first)
+        names = first.keys() | self._turns.keys()
+        running = charge(view.reading.snapshot, view).running if names else ()
+        pods = _by_namespace(running, names)
+        self._see(pods, now)
         kept = {one.gang for one in view.open}
         turns = {}
         for name, gang in first.items():
@@ -99,7 +117,24 @@ class QuotaTurns:
             else:
                 turns[name] = turn
         self._turns = turns
-        return before != {name: turn.gang.key for name, turn in turns.items()}
+        return before != {name: _said(turn) for name, turn in turns.items()}
+
+    def _see(self, pods: Mapping[str, Collection[RunningPod]], now: float) -> None:
+        """Note what gangs hold; who has started in its turn has its namespace wait no longer."""
+        held: Counter[GangKey] = Counter()
+        for some in pods.values():
+            for pod in some:
+                if pod.gang is not None:
+                    held[pod.gang] += pod.request.gpus
+        self._ran = {
+            gang: one for gang, one in self._ran.items() if now - one.at < RESTART_SECONDS
+        } | {
+            gang: _Ran(now, gpus, max(gpus, self._ran[gang].most if gang in self._ran else 0))
+            for gang, gpus in held.items()
+        }
+        for name, turn in self._turns.items():
+            if turn.gang.key in held:
+                self._resting.pop(name, None)
 
     def rule(self, moment: float) -> HoldRule | None:
         """Hold who comes later in a quota, and does not end, from this `moment` on, in time."""
@@ -129,11 +164,22 @@ class QuotaTurns:
         """Whether it would take what `turn` is about; members of one that runs already may."""
         quota = self._quota(gang)
         asked = _new_gpus(gang)
-        if quota is None or not 0 < asked <= quota or any(role.bound for role in gang.roles):
+        if quota is None or not 0 < asked <= quota or self._is_as_it_was(gang, asked):
             return False
         ends = math.inf if gang.duration is None else moment + gang.duration
         is_over = ends <= turn.starts < math.inf and not self.is_barred(gang.key.namespace)
         return gang_order(gang) > gang_order(turn.gang) and not is_over
+
+    def _is_as_it_was(self, gang: Gang, asked: int) -> bool:
+        """Whether a gang that runs, or ran just now, asks for no more than to be as it was.
+
+        What is lost of it has not been seen by a leader that is new: half of it may be that.
+        """
+        ran = self._ran.get(gang.key)
+        if ran is None:
+            return any(role.bound for role in gang.roles)
+        runs = any(role.bound for role in gang.roles)
+        return gang.gpus <= ran.most or (runs and asked <= ran.gpus)
 
     def _first(self, view: ClusterView, last: Plan, after: float) -> dict[str, Gang]:
         """Namespace -> the first of its gangs that has waited for so long for its quota alone."""
@@ -150,14 +196,13 @@ class QuotaTurns:
     def _may_have_one(self, gang: Gang, after: float) -> bool:
         """Whether it may come first: it could start within its quota, if that were free."""
         quota, now = self._quota(gang), self.clock.monotonic()
-        rest = self._rests.get(gang.key)
+        rests = (self._rests.get(gang.key), self._resting.get(gang.key.namespace))
         return (
             gang.hold is None
             and quota is not None
             and gang.gpus <= quota
             and not any(role.bound for role in gang.roles)
-            and gang.key.namespace not in self._resting
-            and (rest is None or rest.until <= now)
+            and all(rest is None or rest.until <= now for rest in rests)
             and self._waited.of(gang) >= after
         )
 
@@ -189,19 +234,31 @@ class QuotaTurns:
             return False
         if turn.free is not None:
             return now - turn.free >= START_SECONDS
-        is_late = turn.starts == math.inf or moment > turn.starts + LATE_SECONDS
+        # What is declared to end in a year is as good as what never ends.
+        is_late = not moment - LATE_SECONDS <= turn.starts <= moment + FRUITLESS_SECONDS
         return is_late and now - turn.grew >= FRUITLESS_SECONDS
 
     def _rest(self, gang: GangKey, seconds: float) -> None:
         """It has its next turn ever later, and others of its namespace may start meanwhile."""
-        now, before = self.clock.monotonic(), self._rests.get(gang)
-        turns = before.turns + 1 if before else 1
-        rest = min(FRUITLESS_SECONDS * 2.0 ** min(turns - 1, 30), LONGEST_REST_SECONDS)
-        self._rests[gang] = _Rest(turns, now + rest)
-        self._resting[gang.namespace] = now + seconds
+        now = self.clock.monotonic()
+        self._rests[gang] = _longer(self._rests.get(gang), FRUITLESS_SECONDS, now)
+        # Others of it would have their turns one after the other, as much in vain.
+        name = gang.namespace
+        self._resting[name] = _longer(self._resting.get(name), seconds, now)
 
     def _quota(self, gang: Gang) -> int | None:
         return self.cache.config.spec.namespace(gang.key.namespace).gpu_quota
+
+
+def _longer(before: _Rest | None, first: float, now: float) -> _Rest:
+    """A rest of `first` seconds, or twice as long as the one `before`, a day at most."""
+    turns = before.turns + 1 if before else 1
+    return _Rest(turns, now + min(first * 2.0 ** min(turns - 1, 30), LONGEST_REST_SECONDS))
+
+
+def _said(turn: _Turn) -> tuple[GangKey, bool, float | None]:
+    """What holds go by."""
+    return turn.gang.key, turn.is_served, None if turn.free is not None else turn.starts
 
 
 def _new_gpus(gang: Gang) -> int:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
-from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.pods import PodSeen
 from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
@@ -54,7 +54,10 @@ class Pods:
         self.clock = VirtualClock()
         self.targets = [Target(TEAM, name, name, "1") for name in ("g-0", "g-1")]
         self.seen = {one.uid: PodSeen(one, "n-0-0-0") for one in self.targets}
-        self.objects = {PODS: {(TEAM, one.name): {"status": {}} for one in self.targets}}
+        self.objects: dict[Kind, dict[tuple[str, str], Any]] = {
+            PODS: {(TEAM, one.name): {"status": {}} for one in self.targets},
+            NODES: {("", "n-0-0-0"): {"spec": {}}},
+        }
         cache = SimpleNamespace(seen=self.seen.get, objects=self.objects)
         self.stays = BriefStays(cast("ClusterCache", cache), self.clock)
         self.serve()
@@ -99,6 +102,28 @@ async def test_members_that_were_sent_away_or_lost_their_node_have_stayed() -> N
     pods.seen["g-0"] = PodSeen(pods.targets[0], "n-0-0-0", deleting=True)
     assert await pods.wait(dead="n-0-0-0") == 0
     pods.seen.clear()
+    assert await pods.wait() == 0
+
+
+@pytest.mark.parametrize("how", ["cordoned", "node deleted", "disrupted"])
+async def test_members_that_others_ended_have_stayed(how: str) -> None:
+    """A drain, the end of a node and a kubelet under pressure end both, for which it never waits.
+
+    A second before, their node was well.
+    """
+    pods = Pods()
+    assert await pods.wait() == 0
+    if how == "cordoned":
+        pods.objects[NODES]["", "n-0-0-0"] = {"spec": {"unschedulable": True}}
+    elif how == "node deleted":
+        del pods.objects[NODES]["", "n-0-0-0"]
+    else:
+        disrupted = [{"type": "DisruptionTarget", "status": "True"}]
+        for number, one in enumerate(pods.targets):
+            pods.end(number, "Failed")
+            pods.objects[PODS][TEAM, one.name]["status"]["conditions"] = disrupted
+    if how != "disrupted":
+        pods.seen.clear()
     assert await pods.wait() == 0
 
 

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Refused
-from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, JOBS, NODES, PODS
+from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, JOBS, LEASES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, pod, submit
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation
@@ -224,6 +225,54 @@ async def test_a_pod_by_itself_has_lower_ones_evicted(bench: Bench) -> None:
     assert len(await bench.places("top")) == 1
     left = [number for number in range(7) if await bench.places(f"below{number}")]
     assert len(left) == 6
+
+
+async def test_a_node_that_comes_back_each_time_has_ever_fewer_evicted(bench: Bench) -> None:
+    """It is lost every 330 s: pods go for its gang at 0, 300, 900, 2100 and 4500 s of 2 h."""
+    await stand(bench)
+    node, before = (await bench.places("top"))[1], await bench.uids("top")
+    while bench.clock.monotonic() < 7200:
+        began, slow = bench.clock.monotonic(), set((await bench.places("below")).values())
+        bench.kubelets.silent |= slow
+        bench.lose(node)
+        while not await bench.dying("below") and bench.clock.monotonic() < began + 60:
+            await bench.clock.advance(1)
+        await bench.clock.advance(5)
+        bench.restore(node)
+        await bench.clock.advance(20)
+        bench.kubelets.silent -= slow
+        await bench.clock.advance(began + 330 - bench.clock.monotonic())
+    assert len(await bench.events("Evicted")) == 5 * 4
+    assert await bench.uids("top") == before
+
+
+class SlowDelete:
+    """Every delete of a relocation's record takes 3 s."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+
+    async def before(self, request: ApiRequest) -> None:
+        """Let it take that long."""
+        name = request.target.name
+        if request.kind is LEASES and request.verb == "delete" and name.startswith("relocation"):
+            await self.bench.clock.sleep(3)
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Answers pass."""
+
+
+async def test_the_room_is_free_at_no_moment(bench: Bench) -> None:
+    """The repair takes the place of the record that made its room: no delete comes between."""
+    bench.tasks.pop().cancel()
+    await bench.start("b", answers=SlowDelete(bench))
+    await bench.clock.advance(15)
+    await stand(bench)
+    await lose(bench, "its node")
+    await bench.clock.advance(600)
+    evicted = [one["regarding"]["name"] for one in await bench.events("Evicted")]
+    assert sum(name.startswith("below") for name in evicted) == 4
+    assert len(await bench.places("top")) == 4
 
 
 def test_a_gang_that_moves_is_not_gone() -> None:

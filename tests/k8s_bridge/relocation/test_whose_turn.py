@@ -44,13 +44,24 @@ class Quota:
         self.turns = QuotaTurns(cache, self.clock, lambda _: False)
 
     def holds(
-        self, gang: Gang, reason: ReasonKind, running: int, *kept: Relocation, big: Gang = BIG
+        self,
+        gang: Gang,
+        reason: ReasonKind,
+        running: int,
+        *kept: Relocation,
+        big: Gang = BIG,
+        of: str = "r",
+        ends: float | None = None,
     ) -> bool:
         """Whether `gang` is held while so many pods of a node run in its namespace.
 
-        `big` waits for `reason`, and places are `kept`.
+        They are those of a gang `of` that name, which declares that it `ends` then. `big` waits
+        for `reason`, and places are `kept`.
         """
-        pods = tuple(RunningPod("ml", f"r-{i}", "n", WHOLE) for i in range(running))
+        pods = tuple(
+            RunningPod("ml", f"{of}-{i}", "n", WHOLE, gang=GangKey("ml", of), ends=ends)
+            for i in range(running)
+        )
         view = SimpleNamespace(
             gangs={one.key: one for one in (big, SMALL)},
             reading=SimpleNamespace(snapshot=Snapshot(Fabric(()), pods)),
@@ -91,6 +102,55 @@ async def test_members_of_a_gang_that_runs_come_back_to_it() -> None:
     assert quota.holds(SMALL, ReasonKind.QUOTA_EXCEEDED, 2)
     assert not quota.holds(short, ReasonKind.QUOTA_EXCEEDED, 2)
     assert not quota.holds(SMALL, ReasonKind.QUOTA_EXCEEDED, 2, big=short)
+
+
+async def test_a_gang_that_grows_waits_as_others_do() -> None:
+    """One member of `pair` runs, which wants two more in the turn of `BIG`, and then one more."""
+    quota = Quota()
+    for wanted, held in ((2, True), (1, False)):
+        new = waiting("pair", wanted)
+        (role,) = new.roles
+        grown = replace(new, roles=(replace(role, bound=(("pair-9", "n"),)),))
+        assert quota.holds(grown, ReasonKind.QUOTA_EXCEEDED, 1, of="pair") is held
+
+
+async def test_a_gang_that_starts_over_waits_for_none() -> None:
+    """`pair` ran with two pods in the turn of `BIG`, and has none: it may, for ten minutes."""
+    quota, pair = Quota(), waiting("pair", 2)
+    assert quota.holds(pair, ReasonKind.QUOTA_EXCEEDED, 0)
+    quota = Quota()
+    quota.holds(pair, ReasonKind.QUOTA_EXCEEDED, 2, of="pair")
+    quota.holds(pair, ReasonKind.QUOTA_EXCEEDED, 2, of="pair")
+    await quota.clock.advance(50)
+    assert not quota.holds(pair, ReasonKind.QUOTA_EXCEEDED, 1)
+    await quota.clock.advance(600)
+    assert quota.holds(pair, ReasonKind.QUOTA_EXCEEDED, 1)
+
+
+async def test_an_end_that_is_declared_for_next_year_ends_no_turn() -> None:
+    """An hour in which no more comes free is enough, unless an end lies within the next one."""
+    for ends, held in ((8760 * 3600.0, False), (2 * FRUITLESS_SECONDS, True)):
+        quota = Quota()
+        at = quota.clock.wall() + ends
+        assert quota.holds(SMALL, ReasonKind.QUOTA_EXCEEDED, 1, ends=at)
+        await quota.clock.advance(FRUITLESS_SECONDS + 1)
+        assert quota.holds(SMALL, ReasonKind.QUOTA_EXCEEDED, 1, ends=at) is held
+
+
+async def test_a_namespace_rests_longer_after_each_turn_in_vain() -> None:
+    """Three gangs of all of the quota have their turns: between them 20, 40 and 80 s pass."""
+    quota = Quota()
+    for turns, name in enumerate(("first", "second", "third")):
+        big = waiting(name, 2)
+        if turns:
+            await quota.clock.advance(AFTER * 2 ** (turns - 1) - 2)
+            assert not quota.holds(SMALL, ReasonKind.QUOTA_EXCEEDED, 1, big=big)
+            await quota.clock.advance(AFTER + 3)
+        quota.holds(SMALL, ReasonKind.QUOTA_EXCEEDED, 1, big=big)
+        await quota.clock.advance(AFTER + 1)
+        assert quota.holds(SMALL, ReasonKind.QUOTA_EXCEEDED, 1, big=big)
+        await quota.clock.advance(FRUITLESS_SECONDS + 1)
+        assert not quota.holds(SMALL, ReasonKind.QUOTA_EXCEEDED, 1, big=big)
 
 
 async def test_who_has_places_kept_holds_no_other() -> None:
