@@ -245,10 +245,7 @@ class PreemptionPlanner:
         if why == VICTIMS_STAY:
             self._windows.close(one.gang)
             self._tried.pop(one.gang, None)
-        elif one.gang in self._tried and (
-            (why and is_untold)
-            or (why.endswith(SEAT_CLOSED) and self._windows.may_reopen(one.gang))
-        ):
+        elif one.gang in self._tried and self._may_try_again(one, why, is_untold):
             self._windows.close(one.gang)
             again = self.clock.monotonic() + PREEMPTION_RETRY_SECONDS
             self._tried[one.gang] = min(self._tried[one.gang], again)
