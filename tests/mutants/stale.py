@@ -73,12 +73,12 @@ STALE = (
     ),
     Mutant(
         "room that was looked at",
-        "every cycle waits for one more repair that finds no place, until a pod ends elsewhere",
+        "every cycle waits for one more look at who was lost, until a pod ends elsewhere",
         "k8s_bridge/relocation/repair.py",
         "        # Once for what has come, whatever becomes of it.\n"
         "        self._planned_on = snapshot\n",
         "",
-        f"{RELOCATION}/test_repair_first.py::test_room_that_came_is_looked_at_once",
+        f"{RELOCATION}/test_repair_first.py::test_room_that_has_come_hastens_one_look",
     ),
     Mutant(
         "room that comes while nodes die",

@@ -5,15 +5,24 @@ The fabric is one spine of 2 leaves of 4 nodes, all of them taken.
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
+from fourleaf.k8s_bridge.relocation.repair import RepairPlanner
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import GangKey
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import RepairPlan
-from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.snapshot import RunningPod, Snapshot
 from tests.k8s_bridge.relocation.bench import TEAM, Bench, Solved, leaf_of
+from tests.small import WHOLE
+from tests.twins.virtual_clock import VirtualClock
 
 
 class Slow(Solved):
@@ -200,3 +209,15 @@ async def test_room_that_came_is_looked_at_once(small: Bench) -> None:
     assert looks + 2 <= len(small.solved.repairs) <= looks + 3
     assert await small.open_relocations() == []
     await small.stop()
+
+
+def test_room_that_has_come_hastens_one_look() -> None:
+    """A pod has ended since a gang found no place: that is worth one look at it, and no second."""
+    part: Any = SimpleNamespace()
+    repair = RepairPlanner(part, part, part, VirtualClock(), part, part, part, part, part)
+    fabric, gang = Fabric(()), GangKey(TEAM, "g")
+    repair.lost[gang] = Reason(ReasonKind.NO_FREE_CAPACITY)
+    repair._planned_on = Snapshot(fabric, (RunningPod(TEAM, "other", "n", WHOLE),))
+    now = Snapshot(fabric, ())
+    assert repair.hasten(now)
+    assert not repair.hasten(now)
