@@ -176,4 +176,13 @@ PREEMPTING_REPAIRS = (
         "tests/k8s_bridge/relocation/test_preemption.py"
         "::test_a_node_that_is_closed_while_victims_end_costs_no_window",
     ),
+    Mutant(
+        "members that their own team evicts",
+        "a team evicts its own pods as soon as they run, and takes out one gang after the other",
+        "k8s_bridge/relocation/tenants/brief_stays.py",
+        '            and one.get("reason") != BY_REQUEST\n',
+        "",
+        "tests/k8s_bridge/relocation/test_brief_stays.py"
+        "::test_members_that_their_team_evicted_have_not_stayed",
+    ),
 )

@@ -25,6 +25,8 @@ LONGEST_BAR_SECONDS = 86400.0
 """Seconds that a gang waits for at most, and for which it is remembered that it had to."""
 DISRUPTED = "DisruptionTarget"
 """The condition of a pod that was evicted, preempted, or lost with its node."""
+BY_REQUEST = "EvictionByEvictionAPI"
+"""Why one was that its own team may have evicted: a drain cordons the node first."""
 LOOK_SECONDS = 1.0
 """Seconds between two looks at the members of gangs that others have made way for."""
 
@@ -96,8 +98,8 @@ class BriefStays:
         """Note the gangs that live on, but of which the members that pods went for have ended.
 
         Each that failed counts, or all of them, however they ended; but those on nodes that are
-        `dead`, gone or cordoned, those that were disrupted, as the API calls evictions by others,
-        and those that an `open_` relocation sends away.
+        `dead`, gone or cordoned, those that a kubelet or a controller has disrupted, and those
+        that an `open_` relocation sends away.
         """
         now = self.clock.monotonic()
         if not self._served or now < self._next_look:
@@ -130,7 +132,8 @@ class BriefStays:
         return (
             f"No pods are evicted for it until {until}: pods went for it "
             f"{counted(bar.times, 'time')} in a row, and each time its members had ended within "
-            f"{seconds:g} s. To unblock: mend what ends them, or wait"
+            f"{seconds:g} s, or had not moved to the room. To unblock: mend what ends them or "
+            "keeps them, or wait"
         )
 
     def _note(self, gang: GangKey, seconds: float) -> None:
@@ -170,7 +173,10 @@ class BriefStays:
         body = self.cache.objects.get(PODS, {}).get((pod.namespace, pod.name), {})
         conditions = (body.get("status") or {}).get("conditions") or ()
         return any(
-            one.get("type") == DISRUPTED and one.get("status") == "True" for one in conditions
+            one.get("type") == DISRUPTED
+            and one.get("status") == "True"
+            and one.get("reason") != BY_REQUEST
+            for one in conditions
         )
 
     def _has_failed(self, pod: Target, seen: PodSeen | None) -> bool:

@@ -127,6 +127,16 @@ async def test_members_that_others_ended_have_stayed(how: str) -> None:
     assert await pods.wait() == 0
 
 
+async def test_members_that_their_team_evicted_have_not_stayed() -> None:
+    """Both ended by the eviction API, on a node that is not cordoned: its team may ask for that."""
+    pods = Pods()
+    evicted = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}
+    for number, one in enumerate(pods.targets):
+        pods.end(number, "Failed")
+        pods.objects[PODS][TEAM, one.name]["status"]["conditions"] = [evicted]
+    assert await pods.wait() == WINDOW - 1
+
+
 async def test_who_has_stayed_once_waits_no_longer_than_at_first() -> None:
     """Twice in a row it waits for 300 and 600 s; then it runs for 300 s, and waits for 300 s."""
     pods = Pods()

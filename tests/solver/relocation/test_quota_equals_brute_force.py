@@ -1,4 +1,4 @@
-"""Whom to evict where a quota is short is what brute force finds, on tiny instances."""
+"""Victims where a quota is short are those that brute force finds, on tiny instances."""
 
 from __future__ import annotations
 
