@@ -216,7 +216,7 @@ class RelocationController:
         if not is_of_use or is_blind or now < self._next_look or is_outdated:
             return
         self._next_look = now + CONTENTION_CHECK_SECONDS
-        await self.preemption.end_needless(self._view())
+        await self.preemption.end_needless(self._view(), self.repair.lost)
         await self.reservation.end_unwanted()
         if is_wanted:
             view = self._view()

@@ -36,13 +36,13 @@ from fourleaf.k8s_bridge.relocation.tenants.looks_in_vain import LooksInVain
 from fourleaf.k8s_bridge.relocation.tenants.move_costs import scaled
 from fourleaf.k8s_bridge.relocation.tenants.overstays import Overstays
 from fourleaf.k8s_bridge.relocation.tenants.preemption_windows import PreemptionWindows
-from fourleaf.k8s_bridge.runtime.api_text import second
+from fourleaf.k8s_bridge.runtime.api_text import reason_text, second
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.k8s_bridge.scheduling.gang_kind import in_itself
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan
-from fourleaf.model.reasons.kinds import ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import PreemptionPlan
 from fourleaf.model.running_gang import PodName, StandingGang
 from fourleaf.model.snapshot import Snapshot
@@ -212,8 +212,13 @@ class PreemptionPlanner:
             None,
         )
 
-    async def end_needless(self, view: ClusterView) -> None:
-        """End a preemption whose victims the API keeps, where room has come without them."""
+    async def end_needless(self, view: ClusterView, lost: Mapping[GangKey, Reason]) -> None:
+        """End a preemption whose victims the API keeps, where room has come without them.
+
+        And those whose room is of no use, as nothing repairs their gangs: `lost`, with the reason.
+        """
+        for vain, reason in self._whole.in_vain(view, lost):
+            await self.end(vain, f"its gang cannot move there: {reason_text(reason)}")
         one = self._to_question(view)
         if one is None:
             return

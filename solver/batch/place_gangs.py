@@ -12,6 +12,7 @@ from fourleaf.model.job_mix import LikelyGang
 from fourleaf.model.plan import Stage
 from fourleaf.model.weights import SCALE
 from fourleaf.solver.cpsat.backend import ENDLESS, MANY_VARIABLES
+from fourleaf.solver.cpsat.branch_and_cut import branch_and_cut
 from fourleaf.solver.cpsat.builder import build
 from fourleaf.solver.cpsat.constraints.spread import add_spread
 from fourleaf.solver.cpsat.core_search import Effort, near_best
@@ -36,6 +37,12 @@ MOST_ROUNDS_APART = 4
 """Models of one batch where pods are kept apart: after that the best answer so far is taken."""
 
 
+BRANCHING_VARIABLES = 3000
+"""Variables from which gangs that move are placed by branch and cut: CP-SAT takes longer then."""
+
+BRANCHING_SHARE = 0.9
+"""Of the time that is left, what branch and cut may take."""
+
 ROOM_SEARCH_VARIABLES = 500
 """Variables from which large phantoms are counted first: smaller programs are proven at once."""
 
@@ -57,10 +64,12 @@ def place_gangs(
     deadline: Deadline,
     refined: frozenset[int],
     least_room: int = 0,
+    moving: bool = False,
 ) -> PlacedBatch | None:
     """The best places for all gangs of `groups`, or `None` where none was found in time.
 
-    The rooms kept for likely gangs are worth at least `least_room`.
+    The rooms kept for likely gangs are worth at least `least_room`. `moving`: members of many gangs
+    stay, so that each is a group of its own.
     """
     seconds = 0.0
     everyone = [*groups, *(group for _, group in phantoms)]
@@ -82,6 +91,9 @@ def place_gangs(
         elif model.rooms and model.program.size >= ROOM_SEARCH_VARIABLES:
             effort = Effort(seed, uniform, deadline, gap, work)
             answer = RoomSearch(model.program, costs, model.rooms, effort).run()
+        elif moving and model.program.size >= BRANCHING_VARIABLES:
+            share = BRANCHING_SHARE * deadline.left()
+            answer = branch_and_cut(model.program, costs, share, gap)
         if answer is None:
             answer = best_answer(model.program, costs, seed, uniform, deadline, work)
         seconds += timer()

@@ -1,4 +1,4 @@
-"""CP-SAT: with `relaxation.py` the only place that knows OR-tools' interfaces."""
+"""CP-SAT: with `relaxation.py` and `branch_and_cut.py` alone it knows OR-tools' interfaces."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Relaxations: programs whose variables may be fractions, by HiGHS or, one after another, by GLOP.
 
-With `backend.py` the only place that knows OR-tools' interfaces.
+With `backend.py` and `branch_and_cut.py` the only place that knows OR-tools' interfaces.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from fourleaf.solver.cpsat.backend import ENDLESS
 from fourleaf.solver.cpsat.program import UNBOUNDED, Program
+
+T = TypeVar("T")
 
 RELAXATION_FAILURES = (ImportError, LookupError, MemoryError, RuntimeError, ValueError)
 """What MathOpt and HiGHS raise where they have no answer: C++ errors arrive as some of these."""
@@ -34,18 +36,23 @@ def relax(program: Program, costs: Sequence[int], seconds: float) -> Relaxation 
     The same each time; `None` where none was found within `seconds`, HiGHS refuses its numbers (it
     takes none of 10^15 and more), or it fails in any other way: the search does without.
     """
-    return _or_none(lambda: _simplex(program, costs, seconds))
+    return _finite(lambda: _simplex(program, costs, seconds))
 
 
-def _or_none(solve: Callable[[], Relaxation | None]) -> Relaxation | None:
+def _finite(solve: Callable[[], Relaxation | None]) -> Relaxation | None:
+    found = or_none(solve)
+    whole = found is not None and all(map(math.isfinite, chain(found.values, found.prices)))
+    return found if whole else None
+
+
+def or_none(solve: Callable[[], T | None]) -> T | None:
+    """What `solve` returns; `None` where OR-tools fails in any of its ways."""
     with suppress(*RELAXATION_FAILURES):
         # Loaded here and below: few programs of small fabrics need it.
         from pybind11_abseil.status import StatusNotOk  # type: ignore[import-untyped]
 
         with suppress(StatusNotOk):
-            found = solve()
-            if found is not None and all(map(math.isfinite, chain(found.values, found.prices))):
-                return found
+            return solve()
     return None
 
 
@@ -53,19 +60,19 @@ def _simplex(program: Program, costs: Sequence[int], seconds: float) -> Relaxati
     from ortools.math_opt import parameters_pb2  # type: ignore[import-untyped]
     from ortools.math_opt.core.python import solver  # type: ignore[import-untyped]
 
-    parameters = _parameters(seconds)
+    parameters = limited(seconds)
     parameters.highs.string_options["presolve"] = "off"
     result = solver.solve(
-        _model(program, costs),
+        model_of(program, costs),
         parameters_pb2.SOLVER_TYPE_HIGHS,
         parameters_pb2.SolverInitializerProto(),
         parameters,
-        *_nothing_more(),
+        *nothing_more(),
     )
     return _found(program, result)
 
 
-def _parameters(seconds: float) -> Any:
+def limited(seconds: float) -> Any:
     """Parameters of a solve that takes so many seconds at most."""
     from ortools.math_opt import parameters_pb2
 
@@ -74,7 +81,7 @@ def _parameters(seconds: float) -> Any:
     return parameters
 
 
-def _nothing_more() -> tuple[Any, ...]:
+def nothing_more() -> tuple[Any, ...]:
     """The other arguments of a solve: hints, messages, callbacks and interruption, none of them."""
     from ortools.math_opt import callback_pb2, model_parameters_pb2
 
@@ -108,7 +115,7 @@ class RelaxationSeries:
 
     def solve(self, ranges: Mapping[int, tuple[int, int]], seconds: float) -> Relaxation | None:
         """With these (least, most), others from 0 to their highest; `None` without an answer."""
-        return _or_none(lambda: self._solve(ranges, seconds))
+        return _finite(lambda: self._solve(ranges, seconds))
 
     def _solve(self, ranges: Mapping[int, tuple[int, int]], seconds: float) -> Relaxation | None:
         from ortools.math_opt import model_update_pb2, parameters_pb2
@@ -117,7 +124,7 @@ class RelaxationSeries:
         if self._solver is None:
             self._solver = solver.new(
                 parameters_pb2.SOLVER_TYPE_GLOP,
-                _model(self._program, self._costs),
+                model_of(self._program, self._costs),
                 parameters_pb2.SolverInitializerProto(),
             )
         changed = {v: pair for v, pair in sorted(ranges.items()) if self._set.get(v) != pair}
@@ -131,16 +138,17 @@ class RelaxationSeries:
             columns.lower_bounds.values.append(least)
             columns.upper_bounds.ids.append(variable)
             columns.upper_bounds.values.append(most)
-        parameters = _parameters(seconds)
+        parameters = limited(seconds)
         parameters.presolve = parameters_pb2.EMPHASIS_OFF
         parameters.lp_algorithm = parameters_pb2.LP_ALGORITHM_DUAL_SIMPLEX
         if changed and not self._solver.update(update):
             return None
-        result = self._solver.solve(parameters, *_nothing_more())
+        result = self._solver.solve(parameters, *nothing_more())
         return _found(self._program, result)
 
 
-def _model(program: Program, costs: Sequence[int]) -> Any:
+def model_of(program: Program, costs: Sequence[int], whole: bool = False) -> Any:
+    """The program for MathOpt, its variables `whole` numbers or fractions."""
     from ortools.math_opt import model_pb2
 
     model = model_pb2.ModelProto()
@@ -148,7 +156,7 @@ def _model(program: Program, costs: Sequence[int]) -> Any:
     columns.ids.extend(range(program.size))
     columns.lower_bounds.extend([0.0] * program.size)
     columns.upper_bounds.extend(program.high)
-    columns.integers.extend([False] * program.size)
+    columns.integers.extend([whole] * program.size)
     model.objective.maximize = True
     scored = [variable for variable, cost in enumerate(costs) if cost]
     model.objective.linear_coefficients.ids.extend(scored)

@@ -47,7 +47,7 @@ class SettledGangs:
 
 
 def moving_gangs(reached: StageOutcome) -> list[MovingGang]:
-    """A task for each gang that does not stay as it is."""
+    """A task for each gang of which a pod moves or is placed."""
     relocation, values = reached.relocation, reached.values
     placed = relocation.decode(values)
     fabric = relocation.participants.state.fabric
@@ -61,6 +61,8 @@ def moving_gangs(reached: StageOutcome) -> list[MovingGang]:
         for gang in relocation.participants.applicants
         if gang.key in placed
     ]
+    # One that left for where it stands stays.
+    tasks = [task for task in tasks if any(role.pods for role in task.gang.roles)]
     return sorted(tasks, key=lambda task: gang_order(task.gang))
 
 
@@ -121,7 +123,7 @@ def place(
     if tasks and deadline.left():
         phantoms = phantom_units(state, participants.factory)
         located = place_gangs(
-            state, groups, phantoms, scorer, deadline, reached.refined, least_room
+            state, groups, phantoms, scorer, deadline, reached.refined, least_room, moving=True
         )
     if located is not None:
         found = {placed.gang.key: placed for placed in located.decoded.gangs}

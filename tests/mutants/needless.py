@@ -102,7 +102,7 @@ NEEDLESS = (
         "victims that are needed no more",
         "a pod is evicted long after room has come without it",
         "k8s_bridge/relocation/controller.py",
-        "        await self.preemption.end_needless(self._view())\n",
+        "        await self.preemption.end_needless(self._view(), self.repair.lost)\n",
         "",
         f"{NEEDLESS_TESTS}::test_who_is_needed_no_more_stays[while the API is ill]",
     ),

@@ -185,4 +185,12 @@ PREEMPTING_REPAIRS = (
         "tests/k8s_bridge/relocation/test_brief_stays.py"
         "::test_members_that_their_team_evicted_have_not_stayed",
     ),
+    Mutant(
+        "room that a repair may not use",
+        "lower gangs wait a quarter of an hour beside room that is kept for a move which is forbidden",
+        "k8s_bridge/relocation/preemption.py",
+        "in self._whole.in_vain(view, lost):",
+        "in ():",
+        f"{WHOLE}::test_room_that_a_repair_may_not_use_is_free_after_a_minute",
+    ),
 )

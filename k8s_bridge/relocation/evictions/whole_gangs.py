@@ -7,7 +7,7 @@ moves it once all of these are free. None goes where that repair would not follo
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
@@ -17,15 +17,20 @@ from fourleaf.k8s_bridge.relocation.evictions.lasting_jobs import lasting_jobs
 from fourleaf.k8s_bridge.relocation.evictions.limits import eviction_limits
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import repairs
+from fourleaf.k8s_bridge.relocation.next_action import room_is_made
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.k8s_bridge.scheduling.gang_kind import in_itself
 from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.reasons.kinds import Reason
 from fourleaf.model.relocation import PreemptionPlan
 from fourleaf.model.running_gang import RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot
+
+UNREPAIRED_SECONDS = 60.0
+"""Seconds for which room that is free is kept for a gang that nothing can be moved to it for."""
 
 
 @dataclass(slots=True, eq=False)
@@ -41,6 +46,8 @@ class WholeGangs:
     """When a gang was first seen so, on the monotonic clock."""
     _moving: set[GangKey] = field(default_factory=set)
     """Those for which room was made, and whose repair is under way."""
+    _unrepaired: dict[GangKey, float] = field(default_factory=dict)
+    """When their room was first seen free and they beyond repair, on the monotonic clock."""
 
     def look(
         self, view: ClusterView, stranded: Container[GangKey], busy: Container[GangKey]
@@ -76,6 +83,22 @@ class WholeGangs:
         if is_repair:
             self._moving.discard(one.gang)
         return bool(why) and (is_repair or (one.makes_room_to_move and not is_untold))
+
+    def in_vain(
+        self, view: ClusterView, lost: Mapping[GangKey, Reason]
+    ) -> Sequence[tuple[Relocation, Reason]]:
+        """Whose room others could have, and why: for a while no repair has been possible there.
+
+        `lost` are all gangs that have none now, and why.
+        """
+        now = self.clock.monotonic()
+        made = [one for one in view.open if one.gang in lost and room_is_made(one, view)]
+        self._unrepaired = {one.gang: self._unrepaired.get(one.gang, now) for one in made}
+        return [
+            (one, lost[one.gang])
+            for one in made
+            if now - self._unrepaired[one.gang] >= UNREPAIRED_SECONDS
+        ]
 
     def is_unchanged(self, one: StandingGang, view: ClusterView) -> bool:
         """Whether the same members of a gang live and are lost now."""

@@ -139,6 +139,31 @@ async def test_none_goes_where_the_config_wants_no_such_thing(spec: str) -> None
     await bench.stop()
 
 
+async def test_room_that_a_repair_may_not_use_is_free_after_a_minute(bench: Bench) -> None:
+    """A budget forbids to move the living once the lower pods end: these come back to their leaf.
+
+    No other pod goes for the gang then.
+    """
+    leaves = await stand(bench)
+    slow = (await bench.places("below"))[0]
+    bench.kubelets.silent.add(slow)
+    await lose(bench, "its node")
+    while not await bench.dying("below"):
+        await bench.clock.advance(1)
+    budget = {"maxUnavailable": 0, "selector": {"matchLabels": {JOB_NAME: "top"}}}
+    body = {"metadata": {"name": "top"}, "spec": budget}
+    await bench.cluster.create(DISRUPTION_BUDGETS, TEAM, body)
+    await bench.clock.advance(5)
+    bench.kubelets.silent.discard(slow)
+    await bench.clock.advance(150)
+    assert await bench.leaves("below") == leaves
+    assert len(await bench.places("below")) == 4
+    evicted = [one["regarding"]["name"] for one in await bench.events("Evicted")]
+    assert len(evicted) == 4
+    await bench.clock.advance(900)
+    assert len(await bench.events("Evicted")) == 4
+
+
 async def test_a_node_that_comes_back_meanwhile_leaves_the_gang_where_it_is(bench: Bench) -> None:
     """A pod that makes way takes its time: the gang is whole again, and no place is kept."""
     await stand(bench)
