@@ -195,6 +195,11 @@ class ClusterView:
             self.stands(seat.pod.uid, seat.source) for seat in one.seats if not seat.waits
         )
 
+    def room_is_made(self, one: Relocation) -> bool:
+        """Whether a repair may move members to the places of a preemption: all are really free."""
+        there = any(self.stands(leaver.pod.uid, leaver.node) for leaver in one.leavers)
+        return self.awaits_repair(one) and not there and self.fits(one)
+
     def waits(self, uid: str) -> bool:
         """Whether the pod is there, and stands nowhere yet."""
         seen = self.seen(uid)

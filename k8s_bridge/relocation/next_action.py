@@ -13,7 +13,11 @@ from dataclasses import dataclass
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.evictions.lasting_jobs import lasting_jobs
 from fourleaf.k8s_bridge.relocation.records import (
+    NONE_HAS_COME,
+    OTHERS_CAME,
     SEAT_CLOSED,
+    TOO_FEW,
+    TOO_MANY,
     UNREADY,
     UNWANTED,
     VICTIMS_STAY,
@@ -73,13 +77,9 @@ def progress(one: Relocation, view: ClusterView) -> RelocationStep:
         return RelocationStep(evict=_may_go(one, there, view))
     if not one.seats:
         return RelocationStep(over=True)
-    return REST if gang is None or awaits_repair else _seated(one, gang, view)
-
-
-def room_is_made(one: Relocation, view: ClusterView) -> bool:
-    """Whether a repair may move members to the places of a preemption: all are really free."""
-    there = any(view.stands(leaver.pod.uid, leaver.node) for leaver in one.leavers)
-    return view.awaits_repair(one) and not there and view.fits(one)
+    if gang is None or awaits_repair or _holds_quota(one, view):
+        return REST
+    return _seated(one, gang, view)
 
 
 def _obstacle(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> str:
@@ -89,7 +89,7 @@ def _obstacle(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> 
     # What ends already is room to come, however long it takes: no other has to go for it.
     ends = one.purpose is Purpose.PREEMPTION and not there and view.ends(one)
     if view.age(one) >= one.until - one.opened and not ends and not _is_late(one, view):
-        return "no pod has come for the places that were kept"
+        return NONE_HAS_COME
     if why := _closed_seat(one, view):
         return why
     if one.seats and not any(not seat.waits or view.waits(seat.pod.uid) for seat in one.seats):
@@ -170,7 +170,19 @@ def _stay(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> bool
     """Whether victims cannot be told to go, or do not go, so that there is no room."""
     if there:
         return view.age(one) >= TOLD_SECONDS
-    return any(x.pod.uid in view.overdue for x in one.leavers) and not view.fits(one)
+    has_room = view.fits(one) and not _holds_quota(one, view)
+    return any(x.pod.uid in view.overdue for x in one.leavers) and not has_room
+
+
+def _holds_quota(one: Relocation, view: ClusterView) -> bool:
+    """Whether victims that end still hold quota that a gang of their namespace is to have."""
+    namespace = one.gang.namespace
+    if one.purpose is not Purpose.PREEMPTION:
+        return False
+    if view.cache.config.spec.namespace(namespace).gpu_quota is None:
+        return False
+    own = (view.seen(x.pod.uid) for x in one.leavers if x.pod.namespace == namespace)
+    return any(seen is not None and not seen.finished for seen in own)
 
 
 def _is_unready(one: Relocation, view: ClusterView) -> bool:
@@ -225,16 +237,14 @@ def _seated(one: Relocation, gang: Gang, view: ClusterView) -> RelocationStep:
     if gang.hold is not None and gang.hold.kind is not _BY_NUMBER:
         return REST
     if len(waiting) > len(one.seats):
-        return RelocationStep(over=True, why="more members are missing than it has places for")
+        return RelocationStep(over=True, why=TOO_MANY)
     if len(waiting) < len(one.seats) and gang.hold is None and view.to_come(gang) == 0:
-        return RelocationStep(over=True, why="it has places for more members than there are to be")
+        return RelocationStep(over=True, why=TOO_FEW)
     if len(waiting) < len(one.seats) or not view.fits(one):
         return REST
     found = seats_for(one, gang, view)
     if found is None:
-        return RelocationStep(
-            over=True, why="those who came ask for other things than those who left"
-        )
+        return RelocationStep(over=True, why=OTHERS_CAME)
     pods = tuple((pod, found[pod].node) for role in gang.roles for pod in role.pods)
     unfit = next((node for pod, node in pods if not view.suits(gang, pod, node)), "")
     if unfit:

@@ -24,6 +24,7 @@ from fourleaf.k8s_bridge.relocation.from_plan import comers, making_room, preemp
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.records import (
     SEAT_CLOSED,
+    UNUSED,
     VICTIMS_STAY,
     Purpose,
     Relocation,
@@ -165,6 +166,7 @@ class PreemptionPlanner:
         asked += [as_whole(charge, one)] if one is not None else []
         for question in asked:
             if going and await self._has_room_soon(question, going, gang):
+                self._in_vain.note(gang.key)
                 return None
             written = self.cache.once_written(question)
             hangs = written is not question
@@ -244,7 +246,8 @@ class PreemptionPlanner:
         """
         self.brief_stays.ended(one)
         self.caused.ended(one, self.clock.wall())
-        if self._whole.was_in_vain(one, why, is_untold):
+        unused = why in UNUSED and one.purpose is Purpose.PREEMPTION and not is_untold
+        if self._whole.was_in_vain(one, why, is_untold) or unused:
             window = self.cache.config.spec.preemption.window_seconds
             self.brief_stays.was_in_vain(one.gang, window)
         if why == VICTIMS_STAY:
@@ -300,7 +303,7 @@ class PreemptionPlanner:
             # long enough.
             self._refused[gang.key] += 1
             if self._refused[gang.key] % REFUSALS_IN_A_ROW:
-                del self._tried[gang.key]
+                self._tried.pop(gang.key, None)
             return refused[0].why
         self._refused.pop(gang.key, None)
         if not why and self._has_changed(gang, moved, view):
@@ -450,8 +453,7 @@ class PreemptionPlanner:
                 gang,
                 view,
                 "Pods were evicted for it already: they go once within preemption.windowSeconds "
-                f"({window:g} s). To unblock: wait until {self._moment_in(seconds)}, or lower "
-                "preemption.windowSeconds",
+                f"({window:g} s). To unblock: wait until {self._moment_in(seconds)}",
             )
 
     def _moment_in(self, seconds: float) -> str:

@@ -24,6 +24,17 @@ OVER_SHARE = "its namespace has kept more room idle than its share, where others
 PLACE_LATE = "pods on its place stay longer than they declared"
 """Why one ends whose place was to be free long ago: another one may be free before it."""
 
+NONE_HAS_COME = "no pod has come for the places that were kept"
+"""Why one ends whose places were free for long."""
+TOO_MANY = "more members are missing than it has places for"
+"""Why one ends whose gang has grown meanwhile."""
+TOO_FEW = "it has places for more members than there are to be"
+"""The same, where its gang has become smaller."""
+OTHERS_CAME = "those who came ask for other things than those who left"
+"""The same, where its gang has changed."""
+UNUSED = frozenset((UNWANTED, NONE_HAS_COME, TOO_MANY, TOO_FEW, OTHERS_CAME))
+"""Why one ends that its gang itself could not use, or did not."""
+
 UNWRITTEN = "what it was planned with could not be written down"
 """Why one ends before any pod has gone that serves together with others alone."""
 PART_ENDED = "a move without which it serves none was given up"

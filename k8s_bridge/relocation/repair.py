@@ -27,7 +27,6 @@ from fourleaf.k8s_bridge.relocation.evictions.unrepaired import (
 )
 from fourleaf.k8s_bridge.relocation.from_plan import comers, repairs
 from fourleaf.k8s_bridge.relocation.independent import independent
-from fourleaf.k8s_bridge.relocation.next_action import room_is_made
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.pod_makers import is_any_bare
 from fourleaf.k8s_bridge.relocation.record_room import RecordRoom
@@ -144,7 +143,7 @@ class RepairPlanner:
         self._next = self.clock.monotonic() + REPAIR_CHECK_SECONDS
         config = self.cache.config.spec.repair
         leaving = view.dead | draining(self.cache)
-        made = frozenset(one.gang for one in view.open if room_is_made(one, view))
+        made = frozenset(one.gang for one in view.open if view.room_is_made(one))
         stuck |= made
         free = placements(view).keys() | made
         standing = [

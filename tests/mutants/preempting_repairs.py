@@ -6,6 +6,7 @@ from tests.mutants.mutant import Mutant
 
 RELOCATION = "tests/k8s_bridge/relocation"
 WHOLE = f"{RELOCATION}/test_whole_gangs.py"
+UNUSED = f"{RELOCATION}/test_unused_room.py"
 
 PREEMPTING_REPAIRS = (
     Mutant(
@@ -20,8 +21,8 @@ PREEMPTING_REPAIRS = (
         "room that a repair is to use",
         "lower gangs go for a gang, and its room is given up before the gang has moved there",
         "k8s_bridge/relocation/next_action.py",
-        "    return REST if gang is None or awaits_repair else",
-        "    return REST if gang is None else",
+        "    if gang is None or awaits_repair or",
+        "    if gang is None or",
         f"{WHOLE}::test_lower_gangs_make_way_for_a_gang_that_lost_a_member[its pod]",
     ),
     Mutant(
@@ -187,10 +188,51 @@ PREEMPTING_REPAIRS = (
     ),
     Mutant(
         "room that a repair may not use",
-        "lower gangs wait a quarter of an hour beside room that is kept for a move which is forbidden",
+        "lower gangs wait a quarter of an hour beside room kept for a move that is forbidden",
         "k8s_bridge/relocation/preemption.py",
         "in self._whole.in_vain(view, lost):",
         "in ():",
         f"{WHOLE}::test_room_that_a_repair_may_not_use_is_free_after_a_minute",
+    ),
+    Mutant(
+        "gangs that do not use their room",
+        "a gang that takes a pod back each time that others go has them go every ten minutes",
+        "k8s_bridge/relocation/preemption.py",
+        "        unused = why in UNUSED and one.purpose is Purpose.PREEMPTION and not is_untold\n",
+        "        unused = False\n",
+        f"{UNUSED}::test_a_gang_that_never_starts_on_its_places_is_barred_like_one_that_fails",
+    ),
+    Mutant(
+        "a refusal after the window",
+        "a term ends, as a dry run was refused when the window of its gang was over",
+        "k8s_bridge/relocation/preemption.py",
+        "                self._tried.pop(gang.key, None)\n            return refused",
+        "                del self._tried[gang.key]\n            return refused",
+        f"{RELOCATION}/test_refused_evictions.py"
+        "::test_a_refusal_as_a_record_is_written_at_last_ends_no_term",
+    ),
+    Mutant(
+        "gangs that had to go",
+        "a namespace may not preempt for five minutes, as a gang of it was preempted or drained",
+        "k8s_bridge/relocation/tenants/brief_stays.py",
+        "            if served.pods and gang not in view.gangs",
+        "            if gang not in view.gangs",
+        f"{UNUSED}::test_a_gang_that_had_to_go_bars_none_of_its_namespace[drained]",
+    ),
+    Mutant(
+        "the quota that victims hold until they have gone",
+        "a namespace runs above its quota for as long as its victims take to end",
+        "k8s_bridge/relocation/next_action.py",
+        "    return any(seen is not None and not seen.finished for seen in own)\n",
+        "    return False\n",
+        f"{RELOCATION}/test_preemption_in_quota.py::test_the_quota_is_kept_while_victims_end",
+    ),
+    Mutant(
+        "how long a gang has lacked members this time",
+        "lower gangs go at once for a gang whose node is lost for the second time",
+        "k8s_bridge/relocation/evictions/whole_gangs.py",
+        "        since = self._since if now - looked < FORGOTTEN_SECONDS else {}\n",
+        "        since = self._since\n",
+        f"{WHOLE}::test_it_waits_each_time_that_it_has_lost_a_node",
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 
 CORES = "tests/solver/cpsat/test_core_search.py"
+BRANCHING = "tests/solver/relocation/test_branching.py"
 LARGE = "tests/solver/batch/test_any_leaves.py"
 
 PROOFS = (
@@ -39,5 +40,29 @@ PROOFS = (
         "return nodes > kind.window_nodes and nodes not in dict(kind.exceptions)",
         "return nodes not in dict(kind.exceptions)",
         f"{LARGE}::test_pods_that_share_nodes_are_no_more_nodes",
+    ),
+    Mutant(
+        "everyone lives before moves are counted",
+        "a repair leaves gangs broken where many stand, as the fewest moves are none",
+        "solver/relocation/stages.py",
+        "        ranges[variable] = (value, value)\n",
+        "        pass\n",
+        f"{BRANCHING}::test_the_fewest_moves",
+    ),
+    Mutant(
+        "answers of HiGHS are checked",
+        "a rounding of HiGHS puts two pods on one node",
+        "solver/cpsat/branch_and_cut.py",
+        "    if not obeys(program, values):\n",
+        "    if False:\n",
+        "tests/solver/cpsat/test_branch_and_cut.py::test_an_answer_that_breaks_a_row_is_none",
+    ),
+    Mutant(
+        "gangs that stay where they are have no task",
+        "each repair places hundreds of gangs anew that stay, and takes seconds longer",
+        "solver/relocation/place.py",
+        "    tasks = [task for task in tasks if any(role.pods for role in task.gang.roles)]\n",
+        "",
+        "tests/solver/relocation/test_branching.py::test_gangs_that_stay_have_no_task",
     ),
 )

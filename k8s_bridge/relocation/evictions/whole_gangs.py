@@ -17,7 +17,6 @@ from fourleaf.k8s_bridge.relocation.evictions.lasting_jobs import lasting_jobs
 from fourleaf.k8s_bridge.relocation.evictions.limits import eviction_limits
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import repairs
-from fourleaf.k8s_bridge.relocation.next_action import room_is_made
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.runtime.clock import Clock
@@ -29,6 +28,8 @@ from fourleaf.model.relocation import PreemptionPlan
 from fourleaf.model.running_gang import RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot
 
+FORGOTTEN_SECONDS = 10.0
+"""Seconds without a look after which it is not known any more since when gangs are so."""
 UNREPAIRED_SECONDS = 60.0
 """Seconds for which room that is free is kept for a gang that nothing can be moved to it for."""
 
@@ -46,6 +47,7 @@ class WholeGangs:
     """When a gang was first seen so, on the monotonic clock."""
     _moving: set[GangKey] = field(default_factory=set)
     """Those for which room was made, and whose repair is under way."""
+    _looked: float = -math.inf
     _unrepaired: dict[GangKey, float] = field(default_factory=dict)
     """When their room was first seen free and they beyond repair, on the monotonic clock."""
 
@@ -62,8 +64,10 @@ class WholeGangs:
             for key, one in found.items()
             if key not in busy and one.policy is RepairPolicy.MOVE and self._is_free(key, view)
         }
-        now = self.clock.monotonic()
-        self._since = {key: self._since.get(key, now) for key in may}
+        now, looked, self._looked = self.clock.monotonic(), self._looked, self.clock.monotonic()
+        # There is no look where no gang lacks members.
+        since = self._since if now - looked < FORGOTTEN_SECONDS else {}
+        self._since = {key: since.get(key, now) for key in may}
         return may
 
     def waited(self, gang: GangKey) -> float:
@@ -92,7 +96,7 @@ class WholeGangs:
         `lost` are all gangs that have none now, and why.
         """
         now = self.clock.monotonic()
-        made = [one for one in view.open if one.gang in lost and room_is_made(one, view)]
+        made = [one for one in view.open if one.gang in lost and view.room_is_made(one)]
         self._unrepaired = {one.gang: self._unrepaired.get(one.gang, now) for one in made}
         return [
             (one, lost[one.gang])

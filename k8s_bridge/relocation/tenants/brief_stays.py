@@ -73,7 +73,7 @@ class BriefStays:
             self._served[one.gang] = _Served(self.clock.monotonic(), pods)
 
     def was_in_vain(self, gang: GangKey, seconds: float) -> None:
-        """Pods have gone so that a gang could move to their places, and it has not moved."""
+        """Pods have gone so that a gang could have their places, and it has not come."""
         self._served[gang] = _Served(self.clock.monotonic(), frozenset())
         self._note(gang, seconds)
 
@@ -90,8 +90,9 @@ class BriefStays:
         running = {pod.gang for pod in view.reading.snapshot.running if pod.ours}
         # Members that move are gone for a moment.
         running |= {one.gang for one in view.open if one.purpose is Purpose.REPAIR}
-        for gang in list(self._served):
-            if gang not in view.gangs and gang not in running:
+        for gang, served in list(self._served.items()):
+            # Of one without any, all had to go.
+            if served.pods and gang not in view.gangs and gang not in running:
                 self._note(gang, seconds)
 
     def hear(self, open_: Iterable[Relocation], dead: Collection[str], seconds: float) -> None:
@@ -126,13 +127,13 @@ class BriefStays:
         if bar is None or bar.until <= self.clock.monotonic():
             return (
                 f"No pods are evicted for it until {until}: pods went for a gang of its namespace "
-                f"that was gone, or had failed, within {seconds:g} s. To unblock: wait, or lower "
-                "preemption.windowSeconds"
+                f"that was gone, or had failed, within {seconds:g} s, or did not use its places. "
+                "To unblock: wait"
             )
         return (
             f"No pods are evicted for it until {until}: pods went for it "
             f"{counted(bar.times, 'time')} in a row, and each time its members had ended within "
-            f"{seconds:g} s, or had not moved to the room. To unblock: mend what ends them or "
+            f"{seconds:g} s, or had not come to the room. To unblock: mend what ends them or "
             "keeps them, or wait"
         )
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, PODS
+from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, JOBS, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
+from tests.twins.jobs import job
 
 
 @pytest.fixture
@@ -48,6 +49,26 @@ async def test_one_of_its_own_namespace_makes_way_though_there_is_room(bench: Be
     assert len(await bench.places("top")) == 1
     assert len(before & await uids(bench, "a", "b")) == 1
     assert await uids(bench, "theirs", namespace="other") == others
+
+
+async def test_the_quota_is_kept_while_victims_end(bench: Bench) -> None:
+    """A node is free for `top` at once, and the pod that goes for its quota takes 30 s to end."""
+    for name in ("a", "b"):
+        await bench.submit(name, 1, priority="low")
+    slow = {next(iter((await bench.places(name)).values())) for name in ("a", "b")}
+    bench.kubelets.silent |= slow
+    free = next(f"n-0-1-{number}" for number in range(4) if f"n-0-1-{number}" not in slow)
+    body = job("top", 1)
+    wants = {"priorityClassName": "high", "nodeSelector": {"kubernetes.io/hostname": free}}
+    body["spec"]["template"]["spec"] |= wants
+    await bench.cluster.create(JOBS, TEAM, body)
+    while not (await bench.dying("a") or await bench.dying("b")):
+        await bench.clock.advance(1)
+    await bench.clock.advance(25)
+    assert not await bench.places("top")
+    bench.kubelets.silent -= slow
+    await bench.clock.advance(15)
+    assert await bench.places("top")
 
 
 async def test_none_of_another_namespace_goes_for_a_quota(bench: Bench) -> None:

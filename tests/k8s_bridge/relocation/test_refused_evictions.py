@@ -5,12 +5,14 @@ The fabric is one spine of 4 leaves of 4 nodes, and a gang that waits may preemp
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused, Throttled
-from fourleaf.k8s_bridge.cluster.kinds import JOBS, NODES
+from fourleaf.k8s_bridge.cluster.kinds import JOBS, LEASES, NODES
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
@@ -378,3 +380,45 @@ async def test_an_eviction_that_is_throttled_is_asked_again_twice_in_half_a_minu
     before = answers.left
     await bench.clock.advance(600)
     assert 20 <= before - answers.left <= 80
+
+
+class WellAgain:
+    """No record of a relocation can be created for 120 s, and the dry run at the end is refused."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.well = asyncio.Event()
+
+    async def before(self, request: ApiRequest) -> None:
+        """Let creations hang until then."""
+        name = request.target.name
+        if request.kind is LEASES and request.verb == "create" and name.startswith("relocation"):
+            await self.well.wait()
+        is_asked = request.subresource == "eviction" and request.dry_run
+        if is_asked and self.bench.clock.monotonic() > 120 and not self.well.is_set():
+            self.well.set()
+            await self.bench.clock.sleep(0.5)
+            raise Refused("a webhook says no", 403, "Forbidden")
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Let what was done stand."""
+
+
+async def test_a_refusal_as_a_record_is_written_at_last_ends_no_term() -> None:
+    """Its window of 20 s has passed meanwhile: the gang is planned anew, and started."""
+    bench = Bench(1, 1)
+    await bench.config("{preemption: {windowSeconds: 20}}")
+    await bench.classes(low=0, high=1000)
+    answers = WellAgain(bench)
+    with capture_logs() as logs:
+        await bench.start(answers=answers)
+        for number in range(4):
+            await bench.submit(f"low{number}", 1, priority="low", namespace="other")
+        await bench.submit("top", 1, priority="high")
+        while not answers.well.is_set() and bench.clock.monotonic() < 400:
+            await bench.clock.advance(10)
+        await bench.clock.advance(60)
+    assert answers.well.is_set()
+    assert not [one["why"] for one in logs if one["event"] == "term_failed"]
+    assert await bench.places("top")
+    await bench.stop()

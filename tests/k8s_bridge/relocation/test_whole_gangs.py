@@ -19,9 +19,10 @@ from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
-from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation
+from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
 from fourleaf.k8s_bridge.relocation.tenants.brief_stays import BriefStays
 from fourleaf.model.gang import GangKey
+from fourleaf.model.resources import Resources
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 from tests.k8s_bridge.relocation.test_refused_evictions import Answers
 from tests.twins.jobs import job
@@ -135,6 +136,25 @@ async def test_none_goes_where_the_config_wants_no_such_thing(spec: str) -> None
     uids = await bench.uids("below")
     await lose(bench, "its node")
     await bench.clock.advance(120)
+    assert await bench.uids("below") == uids
+    await bench.stop()
+
+
+async def test_it_waits_each_time_that_it_has_lost_a_node() -> None:
+    """With `afterSeconds` of 100, none goes within 100 s of the first loss, nor of the second."""
+    bench = Bench(1, 2)
+    await bench.config("{preemption: {afterSeconds: 100}}")
+    await bench.classes(low=1, high=10)
+    await bench.start()
+    await stand(bench)
+    uids = await bench.uids("below")
+    node = (await bench.places("top"))[1]
+    for _ in range(2):
+        bench.lose(node)
+        await bench.clock.advance(60)
+        assert await bench.uids("below") == uids
+        bench.restore(node)
+        await bench.clock.advance(600)
     assert await bench.uids("below") == uids
     await bench.stop()
 
@@ -307,7 +327,8 @@ def test_a_gang_that_moves_is_not_gone() -> None:
     clock = VirtualClock()
     gone: Any = SimpleNamespace(seen=lambda uid: None)
     stays = BriefStays(gone, clock)
-    stays.ended(Relocation(gang, Purpose.PREEMPTION, (), (leaver,)))
+    seat = Seat(Target(TEAM, "top-0", "2"), (0, 0, 0), "", "n-0-1-0", Resources(gpus=8))
+    stays.ended(Relocation(gang, Purpose.PREEMPTION, (seat,), (leaver,)))
     nothing = SimpleNamespace(snapshot=SimpleNamespace(running=()))
     view: Any = SimpleNamespace(
         reading=nothing, gangs={}, open=(Relocation(gang, Purpose.REPAIR, (), ()),)
