@@ -105,7 +105,7 @@ HARM = (
         "victims that never end",
         "a finalizer on one pod keeps the most urgent gang waiting for ever",
         "k8s_bridge/relocation/next_action.py",
-        "    return any(x.pod.uid in view.overdue for x in one.leavers) and not view.fits(one)",
+        "    return any(x.pod.uid in view.overdue for x in one.leavers) and not has_room",
         "    return False",
         f"{PREEMPTION}::test_another_goes_where_one_never_ends",
     ),
