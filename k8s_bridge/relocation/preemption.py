@@ -122,7 +122,6 @@ class PreemptionPlanner:
         broken = self._whole.look(view, stranded, busy) if stranded else {}
         self._forget(view, view.gangs.keys() | broken.keys())
         self._waited.look(view.gangs.values(), view.now)
-        self.brief_stays.look(view, config.window_seconds)
         waiting = self._waiting(view, last, config.after_seconds, busy, broken)
         self._tell_windows(waiting, view)
         gang = self._next(waiting)
@@ -172,6 +171,7 @@ class PreemptionPlanner:
             hangs = written is not question
             if hangs and (await self.planner.preempt(written, gang.key)).placement:
                 # It waits for a record that is being written, and not for pods.
+                self._in_vain.note(gang.key)
                 return None
             snapshot = replace(question, standing=standing, eviction_limits=limits)
             plan = await self.planner.preempt(snapshot, gang.key)

@@ -215,8 +215,8 @@ PREEMPTING_REPAIRS = (
         "gangs that had to go",
         "a namespace may not preempt for five minutes, as a gang of it was preempted or drained",
         "k8s_bridge/relocation/tenants/brief_stays.py",
-        "            if served.pods and gang not in view.gangs",
-        "            if gang not in view.gangs",
+        "            are_over = bool(seen) and all(",
+        "            are_over = all(",
         f"{UNUSED}::test_a_gang_that_had_to_go_bars_none_of_its_namespace[drained]",
     ),
     Mutant(

@@ -14,7 +14,6 @@ from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.pods import PodSeen
-from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
 from fourleaf.k8s_bridge.runtime.api_text import second
 from fourleaf.k8s_bridge.runtime.clock import Clock
@@ -77,35 +76,21 @@ class BriefStays:
         self._served[gang] = _Served(self.clock.monotonic(), frozenset())
         self._note(gang, seconds)
 
-    def look(self, view: ClusterView, seconds: float) -> None:
-        """Note the gangs that are gone within so many seconds of that."""
-        now = self.clock.monotonic()
-        self._barred = {name: until for name, until in self._barred.items() if until > now}
-        self._bars = {
-            gang: bar for gang, bar in self._bars.items() if bar.until + LONGEST_BAR_SECONDS > now
-        }
-        if not self._served:
-            return
-        self._forget_lasting(seconds)
-        running = {pod.gang for pod in view.reading.snapshot.running if pod.ours}
-        # Members that move are gone for a moment.
-        running |= {one.gang for one in view.open if one.purpose is Purpose.REPAIR}
-        for gang, served in list(self._served.items()):
-            # Of one without any, all had to go.
-            if served.pods and gang not in view.gangs and gang not in running:
-                self._note(gang, seconds)
-
     def hear(self, open_: Iterable[Relocation], dead: Collection[str], seconds: float) -> None:
-        """Note the gangs that live on, but of which the members that pods went for have ended.
+        """Note the gangs of which the members that pods went for have ended.
 
         Each that failed counts, or all of them, however they ended; but those on nodes that are
         `dead`, gone or cordoned, those that a kubelet or a controller has disrupted, and those
         that an `open_` relocation sends away.
         """
         now = self.clock.monotonic()
-        if not self._served or now < self._next_look:
+        if now < self._next_look:
             return
         self._next_look = now + LOOK_SECONDS
+        self._barred = {name: until for name, until in self._barred.items() if until > now}
+        self._bars = {
+            gang: bar for gang, bar in self._bars.items() if bar.until + LONGEST_BAR_SECONDS > now
+        }
         self._forget_lasting(seconds)
         self._excuse({leaver.pod.uid for one in open_ for leaver in one.leavers}, dead)
         for gang, served in list(self._served.items()):

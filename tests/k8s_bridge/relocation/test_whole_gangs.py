@@ -321,23 +321,19 @@ async def test_the_room_is_free_at_no_moment(bench: Bench) -> None:
 
 
 def test_a_gang_that_moves_is_not_gone() -> None:
-    """Pods were evicted for it, and all of its members are being made anew: its namespace may."""
-    gang = GangKey(TEAM, "top")
+    """Pods were evicted for it, and its member is made anew elsewhere: its namespace may."""
+    gang, member = GangKey(TEAM, "top"), Target(TEAM, "top-0", "2")
     leaver = Leaver(Target(TEAM, "below-0", "1"), "n-0-1-0")
     clock = VirtualClock()
-    gone: Any = SimpleNamespace(seen=lambda uid: None)
-    stays = BriefStays(gone, clock)
-    seat = Seat(Target(TEAM, "top-0", "2"), (0, 0, 0), "", "n-0-1-0", Resources(gpus=8))
-    stays.ended(Relocation(gang, Purpose.PREEMPTION, (seat,), (leaver,)))
-    nothing = SimpleNamespace(snapshot=SimpleNamespace(running=()))
-    view: Any = SimpleNamespace(
-        reading=nothing, gangs={}, open=(Relocation(gang, Purpose.REPAIR, (), ()),)
-    )
-    stays.look(view, 300.0)
-    assert not stays.wait(GangKey(TEAM, "other"))
-    view.open = ()
-    stays.look(view, 300.0)
-    assert stays.wait(GangKey(TEAM, "other"))
+    nodes = {("", "n-0-1-0"): {"spec": {}}}
+    gone: Any = SimpleNamespace(seen=lambda uid: None, objects={NODES: nodes})
+    seat = Seat(member, (0, 0, 0), "", "n-0-1-0", Resources(gpus=8))
+    for moves, is_barred in ((True, False), (False, True)):
+        stays = BriefStays(gone, clock)
+        stays.ended(Relocation(gang, Purpose.PREEMPTION, (seat,), (leaver,)))
+        mover = (Leaver(member, "n-0-1-0"),) if moves else ()
+        stays.hear([Relocation(gang, Purpose.REPAIR, (), mover)], (), 300.0)
+        assert bool(stays.wait(GangKey(TEAM, "other"))) is is_barred
 
 
 @pytest.mark.parametrize(
