@@ -43,9 +43,8 @@ class Rollback:
         try:
             if is_bound(self.pods, member):
                 await self.cluster.evict(member.pod)
-            elif not member.claims or await self._release(commit, member):
+            elif not self._holds_claims(member) or await self._release(commit, member):
                 await self._mark(member, commit)
-                await self.provisioner.release(member)
         except Throttled as error:
             # a disruption budget forbids it for now
             return max(EVICTION_RETRY_SECONDS, error.retry_after or 0.0)
@@ -56,6 +55,10 @@ class Rollback:
             self._log.warning("not_let_go", pod=str(member.pod), why=str(error))
             return EVICTION_RETRY_SECONDS
         return 0.0
+
+    def _holds_claims(self, member: Member) -> bool:
+        """Whether there are claims of a member to be freed, of devices or of volumes."""
+        return bool(member.claims) or self.provisioner.selects(member)
 
     async def _release(self, commit: str, member: Member) -> bool:
         """Free the claims of an unbound member; False where it turns out to be bound.
@@ -68,6 +71,7 @@ class Rollback:
             return False
         for claim in await self.allocator.release(commit, member):
             self.took_claim(claim)
+        await self.provisioner.release(member)
         return True
 
     async def _mark(self, member: Member, text: str) -> Body:

@@ -37,6 +37,7 @@ from tests.mutants.refused_relocations import REFUSED_RELOCATIONS
 from tests.mutants.seating import SEATING
 from tests.mutants.served import SERVED
 from tests.mutants.silence import SILENCE
+from tests.mutants.sizes_and_lag import SIZES_AND_LAG
 from tests.mutants.stale import STALE
 from tests.mutants.starvation import STARVATION
 from tests.mutants.storage import STORAGE
@@ -376,4 +377,5 @@ MUTANTS = (
     *PREEMPTING_REPAIRS,
     *ADVICE_THAT_SERVES,
     *WITHIN_A_QUOTA,
+    *SIZES_AND_LAG,
 )

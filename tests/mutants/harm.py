@@ -290,7 +290,7 @@ HARM = (
         "nodes that were selected are taken back",
         "a volume is made where its pod no longer goes, and ties it to that zone",
         "k8s_bridge/ledger/rollback.py",
-        "                await self.provisioner.release(member)\n",
+        "        await self.provisioner.release(member)\n",
         "",
         f"{VOLUMES}::test_a_volume_that_never_comes_frees_the_nodes",
     ),

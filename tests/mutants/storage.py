@@ -130,8 +130,8 @@ STORAGE = (
         "a node that another has selected",
         "a gang that goes back keeps another from its volume, for which its nodes idle",
         "k8s_bridge/ledger/volumes/volume_provisioning.py",
-        "if not _has_volume(body) and _is_selected_by_us(body, member.node):",
-        "if not _has_volume(body):",
+        "if not _selected(body) or _is_selected_by_us(body, member.node):",
+        "if body:",
         f"{VOLUMES}::test_what_was_selected_for_another_stays",
     ),
 )

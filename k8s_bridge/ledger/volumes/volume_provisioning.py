@@ -25,6 +25,7 @@ from fourleaf.k8s_bridge.cluster.errors import (
 from fourleaf.k8s_bridge.cluster.kinds import VOLUME_CLAIMS
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
 from fourleaf.k8s_bridge.ledger.claim_allocation import Impossible, Revoked, Stands
+from fourleaf.k8s_bridge.ledger.names import FENCE
 from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
 from fourleaf.k8s_bridge.ledger.pods import PodLister, is_bound, is_gone
 from fourleaf.k8s_bridge.ledger.records import Member
@@ -49,6 +50,9 @@ PROVISION_LIMIT_SECONDS = 600.0
 
 RETRY_LIMIT_SECONDS = 60.0
 """Seconds for which it is awaited after the first failure, twice as long after each further one."""
+
+RELEASE_LIMIT_SECONDS = 30.0
+"""Seconds for which it is tried to take a node off a claim whose gang goes back."""
 
 MOST_CLAIMS_REMEMBERED = 10_000
 """Claims, at most, whose failures are remembered: each failure has taken a minute or more."""
@@ -202,16 +206,54 @@ class VolumeProvisioner:
             raise Impossible(f"PersistentVolume {volume} cannot be reached from {member.node}")
         return found is True
 
+    def selects(self, member: Member) -> bool:
+        """Whether `member` has a claim for which a node is selected, or is to be."""
+        return bool(self.volumes.unprovisioned(member.pod))
+
     async def release(self, member: Member) -> None:
         """Let the claims of an unbound `member` that have no volume yet go to any node again."""
-        for claim in self.volumes.unprovisioned(member.pod):
+        claims = self.volumes.unprovisioned(member.pod)
+        await together(self._release(claim, member) for claim in claims)
+
+    async def _release(self, claim: Target, member: Member) -> None:
+        """Take the node off, however often that has to be asked for within a while.
+
+        No longer: the nodes of the gang are held meanwhile, and the next commit selects anew,
+        unless a member that shares the claim stands there.
+        """
+        until = self.clock.monotonic() + RELEASE_LIMIT_SECONDS
+        backoff = Backoff(self.clock)
+        while True:
             try:
-                body = await self.cluster.get(VOLUME_CLAIMS, claim)
-                if not _has_volume(body) and _is_selected_by_us(body, member.node):
-                    await self._select(claim, body, None)
+                await self._deselect(claim, member)
+            except NotFound:
+                return
+            except (Conflict, Ambiguous, Throttled) as error:
+                least = error.retry_after or 0.0
+                if self.clock.monotonic() + least < until:
+                    await backoff.wait(least)
+                    continue
+                self._left(claim, error)
             except ClusterError as error:
-                # The next commit selects anew, unless a member that shares it stands there.
-                self._log.info("node_still_selected", claim=str(claim), why=str(error))
+                self._left(claim, error)
+            return
+
+    def _left(self, claim: Target, error: ClusterError) -> None:
+        self._log.warning("node_still_selected", claim=str(claim), why=str(error))
+
+    async def _deselect(self, claim: Target, member: Member) -> None:
+        """Take the node of `member` off a claim, and what was sent earlier with it.
+
+        Where none is selected, one may be on its way yet: the version changes before that.
+        """
+        body = await self.cluster.get(VOLUME_CLAIMS, claim)
+        if _has_volume(body):
+            return
+        if not _selected(body):
+            fence: Body = {"metadata": {"annotations": {FENCE: member.pod.uid}}}
+            body = await self.cluster.patch(VOLUME_CLAIMS, _exactly(claim, body), fence)
+        if not _selected(body) or _is_selected_by_us(body, member.node):
+            await self._select(claim, body, None)
 
     async def _await(
         self, claim: Target, member: Member, stands: Stands, nodes: Container[str]
@@ -303,10 +345,11 @@ class VolumeProvisioner:
 
     async def _select(self, claim: Target, body: Body, node: str | None) -> None:
         """Write the node that a volume is to be made for, to the claim as it was read."""
-        target = replace(claim, version=str(body["metadata"]["resourceVersion"]))
-        said = dict.fromkeys((SELECTED_NODE, SELECTED_BY_US), node)
+        said: dict[str, str | None] = dict.fromkeys((SELECTED_NODE, SELECTED_BY_US), node)
+        if _fenced(body):
+            said[FENCE] = None
         patch: Body = {"metadata": {"annotations": said}}
-        await self.cluster.patch(VOLUME_CLAIMS, target, patch)
+        await self.cluster.patch(VOLUME_CLAIMS, _exactly(claim, body), patch)
 
 
 def _as_selected(volume: AwaitedVolume, claim: Body, nodes: Container[str]) -> AwaitedVolume:
@@ -321,6 +364,15 @@ def _has_volume(claim: Body) -> bool:
 
 def _phase_of(claim: Body) -> str:
     return str((claim.get("status") or {}).get("phase") or "")
+
+
+def _exactly(claim: Target, body: Body) -> Target:
+    """The claim at the version at which it was read."""
+    return replace(claim, version=str(body["metadata"]["resourceVersion"]))
+
+
+def _fenced(claim: Body) -> bool:
+    return FENCE in (claim["metadata"].get("annotations") or {})
 
 
 def _is_selected_by_us(claim: Body, node: str) -> bool:

@@ -15,6 +15,7 @@ from fourleaf.k8s_bridge.ledger.volumes.awaited_volumes import LATE_SECONDS, RET
 from fourleaf.k8s_bridge.ledger.volumes.volume_provisioning import (
     LONGEST_LOOK_SECONDS,
     PROVISION_LIMIT_SECONDS,
+    RELEASE_LIMIT_SECONDS,
 )
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.reasons.pod_condition import ConditionReason, said
@@ -133,6 +134,7 @@ async def test_an_api_server_that_takes_no_node_is_no_slow_provisioner(
     await bench.start("b", client=bench.cluster.client("b", BusyWithClaims()))
     await bench.submit("g", 2)
     await bench.clock.advance(PROVISION_LIMIT_SECONDS + LONGEST_LOOK_SECONDS + 5)
+    await bench.clock.advance(RELEASE_LIMIT_SECONDS)
     one = await told(bench, "g-0")
     assert one is not None
     assert "could not be told" in one.sentence
