@@ -1,0 +1,26 @@
+"""Safeguards against errors of our own: those of this process that look like a host's silence."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+PROBE = "tests/k8s_bridge/node_health/test_probe.py"
+
+OWN_ERRORS = (
+    Mutant(
+        "probes while the event loop stood still",
+        "a scheduler that stood still for a few looks takes living hosts for silent ones",
+        "k8s_bridge/node_health/probe.py",
+        "            return None if late and error.errno is None else False\n",
+        "            return False\n",
+        f"{PROBE}::test_a_host_was_not_asked_where_this_process_stood_still",
+    ),
+    Mutant(
+        "answers that were looked at late",
+        "a host that answered at once counts as silent, as its answer was looked at late",
+        "k8s_bridge/node_health/probe.py",
+        "            for seconds in (self.timeout_seconds, LATE_ANSWER_SECONDS):\n",
+        "            for seconds in (self.timeout_seconds,):\n",
+        f"{PROBE}::test_an_answer_that_came_while_this_process_stood_still_counts",
+    ),
+)
