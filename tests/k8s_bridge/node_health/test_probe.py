@@ -84,7 +84,7 @@ async def test_an_error_of_our_own_is_no_silence(
 async def still(seconds: float) -> None:
     """Let the knock begin, then do nothing else for so long."""
     await asyncio.sleep(0.02)
-    time.sleep(seconds)  # noqa: ASYNC251 - the loop has to stand still
+    time.sleep(seconds)
 
 
 async def test_a_host_was_not_asked_where_this_process_stood_still() -> None:
@@ -144,7 +144,7 @@ async def test_an_answer_that_came_while_this_process_stood_still_counts(
         knock = asyncio.ensure_future(PROBER.answers(KubeletAddress("10.0.0.1", KUBELET_PORT)))
         await asyncio.sleep(0.02)
         host.send(b"x")
-        time.sleep(0.36)  # noqa: ASYNC251 - the loop has to stand still
+        time.sleep(0.36)
         assert await knock is True
 
 
