@@ -1,4 +1,4 @@
-"""Safeguards against errors of our own: those of this process that look like a host's silence."""
+"""Safeguards against errors of our own that would be taken for another's."""
 
 from __future__ import annotations
 
@@ -22,5 +22,13 @@ OWN_ERRORS = (
         "            for seconds in (self.timeout_seconds, LATE_ANSWER_SECONDS):\n",
         "            for seconds in (self.timeout_seconds,):\n",
         f"{PROBE}::test_an_answer_that_came_while_this_process_stood_still_counts",
+    ),
+    Mutant(
+        "fields for which a pod is refused",
+        "a pod is refused, and its reason does not say for which of its fields",
+        "model/readers/gangs/mind_others.py",
+        "{term.field} keeps all members of one gang on one {term.key}",
+        "it keeps all members of one gang on one {term.key}",
+        "tests/filters/test_same_filters.py::test_a_pod_may_go_where_the_filters_let_it[0]",
     ),
 )
