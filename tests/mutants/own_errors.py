@@ -31,4 +31,13 @@ OWN_ERRORS = (
         "it keeps all members of one gang on one {term.key}",
         "tests/filters/test_same_filters.py::test_a_pod_may_go_where_the_filters_let_it[0]",
     ),
+    Mutant(
+        "zones of older volumes",
+        "a pod is bound to a node on which the driver of its volume does not run",
+        "model/readers/pods/volumes.py",
+        "        terms = _as_of_driver(driver, terms, labels)\n",
+        "        pass\n",
+        "tests/model/readers/pods/test_volumes.py"
+        "::test_the_zone_of_an_older_volume_is_that_of_its_driver",
+    ),
 )
