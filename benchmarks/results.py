@@ -85,7 +85,7 @@ def with_rows(body: str, rows: Sequence[Sequence[str]], told: str, keys: int = 1
     """The tables of `body` with these `rows` in place of those of the same first cells, and `told`.
 
     The first `keys` cells of a row say what was measured. Raises `LookupError` where there is no
-    such row.
+    such row, or it has other columns.
     """
     lines = body.split("\n")
     for row in rows:
@@ -93,6 +93,8 @@ def with_rows(body: str, rows: Sequence[Sequence[str]], told: str, keys: int = 1
         at = next((i for i, line in enumerate(lines) if line.startswith(start)), None)
         if at is None:
             raise LookupError(f"the page has no row of {', '.join(row[:keys])}")
+        if lines[at].count(" | ") != len(row) - 1:
+            raise LookupError(f"the row of {', '.join(row[:keys])} has other columns")
         lines[at] = "| " + " | ".join(row) + " |"
     names = "; ".join(", ".join(row[:keys]) for row in rows)
     return "\n".join(lines) + f"\n\nMeasured again since, {told}: {names}."

@@ -35,6 +35,9 @@ HEARD_SHARE = 0.5
 LATE_SHARE = 1.5
 """A probe that took so many times its timeout says that this process was late, not the host."""
 
+LATE_ANSWER_SECONDS = 0.05
+"""What came while the event loop stood still is handled in so much time beyond the timeout."""
+
 ALIVE_ERRNOS = frozenset({errno.ECONNREFUSED, errno.ECONNRESET})
 """Errors of a connection that only a living host can cause."""
 
@@ -71,8 +74,7 @@ class TcpProber:
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
-            async with asyncio.timeout(self.timeout_seconds):
-                _, writer = await asyncio.open_connection(door.host, door.port)
+            writer = await self._opened(door)
         except TimeoutError as error:
             late = loop.time() - began > LATE_SHARE * self.timeout_seconds
             # The kernel's own ETIMEDOUT is a TimeoutError too.
@@ -86,6 +88,19 @@ class TcpProber:
             return None
         writer.close()
         return True
+
+    async def _opened(self, door: KubeletAddress) -> asyncio.StreamWriter:
+        """A connection to the kubelet. Raises `TimeoutError` where the host has not answered."""
+        opening = asyncio.ensure_future(asyncio.open_connection(door.host, door.port))
+        try:
+            for seconds in (self.timeout_seconds, LATE_ANSWER_SECONDS):
+                await asyncio.wait({opening}, timeout=seconds)
+            if not opening.done():
+                raise TimeoutError
+            _, writer = opening.result()
+            return writer
+        finally:
+            opening.cancel()
 
 
 def kubelet_address(node: Body) -> KubeletAddress | None:

@@ -66,6 +66,8 @@ def test_rows_that_are_measured_again_take_the_place_of_the_old_ones() -> None:
     )
     with pytest.raises(LookupError, match="no row of c"):
         with_rows(body, [["c", "1"]], "by us")
+    with pytest.raises(LookupError, match="the row of b has other columns"):
+        with_rows(body, [["b", "1", "yes"]], "by us")
     body = "| a | 1 | 5 |\n| a | 2 | 6 |"
     told = "\n\nMeasured again since, by us: a, 2."
     assert with_rows(body, [["a", "2", "7"]], "by us", 2) == "| a | 1 | 5 |\n| a | 2 | 7 |" + told

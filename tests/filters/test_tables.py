@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -17,10 +16,9 @@ from tests.filters.tables.nodes import NODES
 from tests.filters.tables.spread_out import SPREAD_OUT
 from tests.filters.tables.table import Row
 from tests.filters.tables.volumes import VOLUMES
-from tests.filters.test_same_filters import COUNTED, ours
+from tests.filters.test_same_filters import COUNTED, PREDICATES, ours
 
 ROWS = (*NEAR_OTHERS, *SPREAD_OUT, *NODES, *VOLUMES)
-PREDICATES = Path(__file__).parents[2] / "docs" / "reference" / "predicates.md"
 
 
 @cache

@@ -28,6 +28,7 @@ from tests.mutants.needless import NEEDLESS
 from tests.mutants.odd_records import ODD_RECORDS
 from tests.mutants.operators import OPERATORS
 from tests.mutants.overlap import OVERLAP
+from tests.mutants.own_errors import OWN_ERRORS
 from tests.mutants.plugin_calls import PLUGIN_CALLS
 from tests.mutants.preempting_repairs import PREEMPTING_REPAIRS
 from tests.mutants.preferences import PREFERENCES
@@ -378,4 +379,5 @@ MUTANTS = (
     *ADVICE_THAT_SERVES,
     *WITHIN_A_QUOTA,
     *SIZES_AND_LAG,
+    *OWN_ERRORS,
 )

@@ -69,8 +69,8 @@ PREEMPTING_REPAIRS = (
         "members that are made anew",
         "a namespace has no pod evicted for a while, as a gang of it has moved",
         "k8s_bridge/relocation/tenants/brief_stays.py",
-        "        running |= {one.gang for one in view.open if one.purpose is Purpose.REPAIR}\n",
-        "",
+        "        self._excuse({leaver.pod.uid for one in open_ for leaver in one.leavers}, dead)\n",
+        "        self._excuse(set(), dead)\n",
         f"{WHOLE}::test_a_gang_that_moves_is_not_gone",
     ),
     Mutant(

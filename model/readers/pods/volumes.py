@@ -7,7 +7,7 @@ says how much there is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, product
 from typing import Any
@@ -64,6 +64,14 @@ _ZONE_LABELS = {
     "failure-domain.beta.kubernetes.io/region": _REGION,
 }
 """Labels of volumes and nodes, and what stands for them on nodes without the old ones."""
+_OLD_ZONE, _OLD_REGION = (old for old, new in _ZONE_LABELS.items() if old != new)
+_DRIVER_ZONES = {
+    "awsElasticBlockStore": "topology.ebs.csi.aws.com/zone",
+    "cinder": "topology.cinder.csi.openstack.org/zone",
+    "gcePersistentDisk": "topology.gke.io/zone",
+}
+"""Sources of older volumes, and the label that nodes have of the driver that has taken each over:
+as kube-scheduler translates them for nodes whose kubelet says so, which all that it supports do."""
 _SEVERAL_ZONES = "__"
 """Stands between the zones of a volume that is in several."""
 
@@ -314,6 +322,9 @@ def _volume_terms(volume: Manifest) -> Terms:
     terms = node_selector_terms(volume, volume.mapping(affinity.get("required"), field), field)
     metadata = volume.mapping(volume.body.get("metadata"), "metadata")
     labels = volume.strings(metadata.get("labels"), "metadata.labels")
+    driver = next((key for source, key in _DRIVER_ZONES.items() if spec.get(source)), "")
+    if driver:
+        terms = _as_of_driver(driver, terms, labels)
     zones = [
         _zone_terms(key, values)
         for key in _ZONE_LABELS
@@ -325,6 +336,27 @@ def _volume_terms(volume: Manifest) -> Terms:
     nowhere = tuple(Requirement(key, Operator.DOES_NOT_EXIST) for key in _ZONE_LABELS)
     there = (*(tuple(chain(*one)) for one in product(*zones)), nowhere)
     return both(NodeConstraint(affinity=terms), there).affinity
+
+
+def _as_of_driver(driver: str, terms: Terms, labels: Mapping[str, str]) -> Terms:
+    """The terms of an older volume by the label of its driver: the zone stands there, or is added.
+
+    Which label says the zone is looked for in the terms first, then among the volume's own.
+    """
+    asked = [one for term in terms for one in term if not one.is_field]
+    places: tuple[Collection[str], ...] = ({one.key for one in asked}, labels)
+    both_zones = product(places, (_ZONE, _OLD_ZONE))
+    zone = next((key for there, key in both_zones if key in there), _ZONE)
+    new = {_OLD_REGION: _REGION} if zone == _OLD_ZONE else {}
+    added: tuple[Requirement, ...] = ()
+    if any(one.key == zone and one.values for one in asked):
+        new[zone] = driver
+    elif values := _zones_in(labels.get(zone, "")):
+        added = (Requirement(driver, Operator.IN, values),)
+    return tuple(
+        (*(replace(one, key=new.get(one.key, one.key)) for one in term), *added)
+        for term in terms or (((),) if added else ())
+    )
 
 
 def _zones_in(label: str) -> tuple[str, ...]:

@@ -83,6 +83,20 @@ _DISKS: dict[str, Body] = {
 }
 
 
+_DRIVER_ZONES = {
+    "awsElasticBlockStore": "topology.ebs.csi.aws.com/zone",
+    "cinder": "topology.cinder.csi.openstack.org/zone",
+    "gcePersistentDisk": "topology.gke.io/zone",
+}
+"""Sources of older volumes, and the label of the driver that has taken each over."""
+_IN_TREE = {
+    "awsElasticBlockStore": "kubernetes.io/aws-ebs",
+    "azureDisk": "kubernetes.io/azure-disk",
+    "cinder": "kubernetes.io/cinder",
+    "gcePersistentDisk": "kubernetes.io/gce-pd",
+}
+
+
 _ATTACHED: tuple[tuple[str, str, Body], ...] = (
     ("awsElasticBlockStore", "ebs.csi.aws.com", {"volumeID": "vol-1"}),
     ("azureDisk", "disk.csi.azure.com", {"diskName": "d", "diskURI": "/d"}),
@@ -97,6 +111,35 @@ def attaching(node: str, driver: str, count: int) -> Body:
     drivers = [{"name": driver, "nodeID": node, "allocatable": {"count": count}}]
     head = {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": node}}
     return head | {"spec": {"drivers": drivers}}
+
+
+def _migrated(source: str) -> tuple[Body, ...]:
+    """What kubelets say: drivers attach the volumes of the source."""
+    head = {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "spec": {"drivers": []}}
+    said = {"storage.alpha.kubernetes.io/migrated-plugins": _IN_TREE[source]}
+    return tuple(
+        head | {"metadata": {"name": name, "uid": f"limits-{name}", "annotations": said}}
+        for name in _ZONED
+    )
+
+
+def _older(source: str, *terms: Body, **labels: str) -> tuple[Body, ...]:
+    """A class, the claim and its volume of an older source: with terms, and labels of it."""
+    body = volume()
+    del body["spec"]["csi"]
+    body["spec"][source] = next(said for name, _, said in _ATTACHED if name == source)
+    body["metadata"]["labels"] = labels
+    if terms:
+        body["spec"]["nodeAffinity"] = {"required": {"nodeSelectorTerms": list(terms)}}
+    return (NOW, claim(), body, *_migrated(source))
+
+
+def _drivers(key: str, **zones: str) -> dict[str, Body]:
+    """The nodes in their zones, as drivers say on those that are named."""
+    return {
+        name: {"labels": {**change["labels"], **({key: zones[name]} if name in zones else {})}}
+        for name, change in _ZONED.items()
+    }
 
 
 def _inline(source: str, **more: Any) -> Body:
@@ -158,6 +201,64 @@ VOLUMES = (
         USES,
         nodes=_ZONED,
         others=(NOW, claim(), volume(zone="z1__")),
+    ),
+    *(
+        Row(
+            f"an older volume of a zone by affinity: {source}, {key}",
+            "n0 n2",
+            USES,
+            nodes=_drivers(label, n0="z0", n2="z0", n3="z1"),
+            others=_older(source, asks(key, "In", "z0")),
+        )
+        for source, label in _DRIVER_ZONES.items()
+        for key in (ZONE, OLD_ZONE)
+    ),
+    *(
+        Row(
+            f"an older volume of a zone by the label {key}: {source}",
+            "n0",
+            USES,
+            nodes=_drivers(label, n0="z0", n2="z0", n3="z1"),
+            others=_older(source, **{key: "z0"}),
+        )
+        for source, label in _DRIVER_ZONES.items()
+        for key in (ZONE, OLD_ZONE)
+    ),
+    Row(
+        "an older volume of a zone, and of a node",
+        "n0",
+        USES,
+        nodes=_drivers("topology.gke.io/zone", n0="z0", n1="z0"),
+        others=_older("gcePersistentDisk", asks(HOST, "In", "n0", "n3"), **{ZONE: "z0"}),
+    ),
+    Row(
+        "an older volume of a zone and a region of old",
+        "n0",
+        USES,
+        nodes=_drivers("topology.gke.io/zone", n0="z0", n1="z0")
+        | {
+            "n0": {"labels": {"topology.gke.io/zone": "z0", "topology.kubernetes.io/region": "r"}},
+        },
+        others=_older(
+            "gcePersistentDisk",
+            {
+                "matchExpressions": [
+                    {"key": OLD_ZONE, "operator": "In", "values": ["z0"]},
+                    {
+                        "key": "failure-domain.beta.kubernetes.io/region",
+                        "operator": "In",
+                        "values": ["r"],
+                    },
+                ]
+            },
+        ),
+    ),
+    Row(
+        "an older volume whose driver keeps the label of the zone",
+        "n0 n1",
+        USES,
+        nodes=_ZONED,
+        others=_older("azureDisk", asks(ZONE, "In", "z0")),
     ),
     Row(
         "a claim that has lost its volume",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
+import time
 from contextlib import closing
 
 import pytest
@@ -78,6 +79,73 @@ async def test_an_error_of_our_own_is_no_silence(
 
     monkeypatch.setattr(asyncio, "open_connection", fails)
     assert await PROBER.answers(KubeletAddress("10.0.0.1", KUBELET_PORT)) is answer
+
+
+async def still(seconds: float) -> None:
+    """Let the knock begin, then do nothing else for so long."""
+    await asyncio.sleep(0.02)
+    time.sleep(seconds)
+
+
+async def test_a_host_was_not_asked_where_this_process_stood_still() -> None:
+    """Twice the time that a host has: whatever it sent meanwhile, not answering is not its doing.
+
+    Three such looks in a row do not make it silent; three looks in time do.
+    """
+    with closing(listening(0)) as dark, closing(listening(8)) as well:
+        address = dark.getsockname()
+        nodes = {"dark": at_port(address[1]), "well": at_port(well.getsockname()[1])}
+        with closing(socket.create_connection(address)):
+            knock = asyncio.ensure_future(PROBER.answers(KubeletAddress(*address)))
+            await still(0.6)
+            assert await knock is None
+            probes, found = Probes(PROBER), []
+            for _ in range(FAILURE_THRESHOLD):
+                look = asyncio.ensure_future(probes.answers(nodes, ["dark"], ["well"]))
+                await still(0.6)
+                found.append(await look)
+            assert found == [{"dark": True}] * FAILURE_THRESHOLD
+            found = [
+                await probes.answers(nodes, ["dark"], ["well"]) for _ in range(FAILURE_THRESHOLD)
+            ]
+            assert found == [{"dark": True}, {"dark": True}, {"dark": False}]
+
+
+def at_port(port: int) -> dict[str, object]:
+    """A Node object whose kubelet listens on this machine."""
+    found = [{"type": "InternalIP", "address": "127.0.0.1"}]
+    daemon = {"kubeletEndpoint": {"Port": port}}
+    return {"status": {"addresses": found, "daemonEndpoints": daemon}}
+
+
+async def test_an_answer_that_came_while_this_process_stood_still_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It came at once, and was looked at a little after the host's time was over.
+
+    The loop stood still for 1.2 times that long, which is not late enough to say nothing.
+    """
+    host, ours = socket.socketpair()
+    ours.setblocking(False)
+
+    class Writer:
+        def close(self) -> None:
+            """Nothing is open."""
+
+    async def opens(*_: object) -> tuple[None, Writer]:
+        await asyncio.get_running_loop().sock_recv(ours, 1)
+        for _turn in range(5):
+            # As a real connection, which is set up in a few turns of the loop.
+            await asyncio.sleep(0)
+        return None, Writer()
+
+    monkeypatch.setattr(asyncio, "open_connection", opens)
+    with closing(host), closing(ours):
+        knock = asyncio.ensure_future(PROBER.answers(KubeletAddress("10.0.0.1", KUBELET_PORT)))
+        await asyncio.sleep(0.02)
+        host.send(b"x")
+        time.sleep(0.36)
+        assert await knock is True
 
 
 def test_where_a_kubelet_listens() -> None:

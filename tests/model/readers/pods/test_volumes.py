@@ -143,6 +143,21 @@ def test_an_old_zone_of_a_volume_counts_for_nodes_with_the_new_label() -> None:
     assert sorted(may) == ["a", "b", "d", "e"]
 
 
+@pytest.mark.parametrize("by", ["affinity", "label"])
+def test_the_zone_of_an_older_volume_is_that_of_its_driver(by: str) -> None:
+    """Its driver runs on a and c alone, and tells of a that it is in z1: b has none of it."""
+    body = volume(zone="z1" if by == "label" else "")
+    body["spec"]["gcePersistentDisk"] = {"pdName": "d"}
+    if by == "affinity":
+        zoned = {"key": ZONE, "operator": "In", "values": ["z1"]}
+        terms = [{"matchExpressions": [zoned]}]
+        body["spec"]["nodeAffinity"] = {"required": {"nodeSelectorTerms": terms}}
+    a, b, c = place("a", "z1"), place("b", "z1"), place("c", "z2")
+    for one, zone in ((a, "z1"), (c, "z2")):
+        one["metadata"]["labels"]["topology.gke.io/zone"] = zone
+    assert allowed(a, b, c, using("data"), claim(), body) == ["a"]
+
+
 @pytest.mark.parametrize("label", ["", "z1__"])
 def test_a_zone_that_is_none_ties_to_no_node(label: str) -> None:
     """A label that is empty, or in a part of it, says nothing."""
