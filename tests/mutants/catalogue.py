@@ -8,6 +8,7 @@ from tests.mutants.answers_that_stay_out import ANSWERS_THAT_STAY_OUT
 from tests.mutants.bound_once_more import BOUND_ONCE_MORE
 from tests.mutants.claims import CLAIMS
 from tests.mutants.conditions import CONDITIONS
+from tests.mutants.denied_bindings import DENIED_BINDINGS
 from tests.mutants.device_classes import DEVICE_CLASSES
 from tests.mutants.devices import DEVICES
 from tests.mutants.evictions import EVICTIONS
@@ -376,4 +377,5 @@ MUTANTS = (
     *PREEMPTING_REPAIRS,
     *ADVICE_THAT_SERVES,
     *WITHIN_A_QUOTA,
+    *DENIED_BINDINGS,
 )

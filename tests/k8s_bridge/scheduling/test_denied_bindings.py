@@ -1,0 +1,57 @@
+"""Bindings that are denied in odd ways after a good dry run: one gang goes back, no term ends."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.memory.actors import gang, submit
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
+from fourleaf.k8s_bridge.ledger.names import COMMIT, FENCE
+from tests.k8s_bridge.relocation.bench import TEAM, Bench
+from tests.k8s_bridge.scheduling.test_slow_webhooks import bound
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    """Four leaves of 4 nodes, and no scheduler yet."""
+    bench = Bench()
+    yield bench
+    await bench.stop()
+
+
+class Tenant:
+    """Writes the name of the first commit that binds pod `g-2` to it as a fence, just before."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.commit = ""
+
+    async def before(self, request: ApiRequest) -> None:
+        """Write the fence, once."""
+        sent = request.body
+        if isinstance(sent, Binding) and request.target.name == "g-2" and not self.commit:
+            self.commit = sent.annotations[COMMIT]
+            patch = {"metadata": {"annotations": {FENCE: self.commit}}}
+            await self.bench.cluster.patch(PODS, Target(TEAM, "g-2"), patch)
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Answers pass."""
+
+
+async def test_a_fence_that_a_tenant_writes_ends_no_term(bench: Bench) -> None:
+    """Its own gang goes back, once; others start, and the lead stays where it is."""
+    tenant = Tenant(bench)
+    leader = await bench.start(dry_run="never", answers=tenant)
+    await submit(bench.cluster, TEAM, gang("g", 4))
+    await bench.clock.advance(30)
+    assert tenant.commit
+    assert not {"g-0", "g-1", "g-3"} & await bound(bench)
+    await submit(bench.cluster, TEAM, gang("other", 4))
+    await bench.clock.advance(30)
+    assert {f"other-{i}" for i in range(4)} <= await bound(bench)
+    assert leader.epoch == 1

@@ -1,0 +1,28 @@
+"""Safeguards of bindings that are denied in odd ways, and of members that are let go."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+BINDING = "k8s_bridge/ledger/binding.py"
+DENIED = "tests/k8s_bridge/scheduling/test_denied_bindings.py"
+SAFEGUARDS = "tests/k8s_bridge/ledger/test_safeguards.py"
+
+DENIED_BINDINGS = (
+    Mutant(
+        "fences that no leader wrote",
+        "a tenant ends every term by an annotation of one pod, and no gang starts any more",
+        BINDING,
+        "    if answer.result is not Bound.FENCED or not await stands():\n",
+        "    if True:\n",
+        f"{DENIED}::test_a_fence_that_a_tenant_writes_ends_no_term",
+    ),
+    Mutant(
+        "pods that bear a fence are not bound",
+        "a binding that is late takes a pod whose place was given to others",
+        BINDING,
+        "    if seen.fence == commit:\n",
+        "    if False:\n",
+        f"{SAFEGUARDS}::test_nothing_is_bound_under_a_fence_that_a_tenant_wrote",
+    ),
+)
