@@ -25,4 +25,12 @@ DENIED_BINDINGS = (
         "    if False:\n",
         f"{SAFEGUARDS}::test_nothing_is_bound_under_a_fence_that_a_tenant_wrote",
     ),
+    Mutant(
+        "requests that are denied by 410",
+        "a webhook that denies one binding by that status ends a term every two seconds",
+        "k8s_bridge/cluster/errors.py",
+        "class Gone(Refused):\n",
+        "class Gone(ClusterError):\n",
+        f"{DENIED}::test_a_binding_that_is_gone_is_refused",
+    ),
 )

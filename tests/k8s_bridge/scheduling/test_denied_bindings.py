@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Gone
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
@@ -15,6 +16,8 @@ from fourleaf.k8s_bridge.ledger.names import COMMIT, FENCE
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 from tests.k8s_bridge.scheduling.test_slow_webhooks import bound
 
+DENIED = 'admission webhook "b.example.org" denied the request: no'
+
 
 @pytest.fixture
 async def bench() -> AsyncIterator[Bench]:
@@ -22,6 +25,29 @@ async def bench() -> AsyncIterator[Bench]:
     bench = Bench()
     yield bench
     await bench.stop()
+
+
+class Denies:
+    """Answers the requests about pod `g-2` that have this `verb` and `subresource` by `error`."""
+
+    def __init__(
+        self, bench: Bench, error: ClusterError, subresource: str = "binding", verb: str = "create"
+    ) -> None:
+        self.clock = bench.clock
+        self.error = error
+        self.subresource = subresource
+        self.verb = verb
+        self.at: list[float] = []
+
+    async def before(self, request: ApiRequest) -> None:
+        """Answer for the API server."""
+        asked = (request.verb, request.subresource, request.target.name, request.dry_run)
+        if asked == (self.verb, self.subresource, "g-2", False) and request.kind is PODS:
+            self.at.append(self.clock.monotonic())
+            raise self.error
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Answers pass."""
 
 
 class Tenant:
@@ -55,3 +81,14 @@ async def test_a_fence_that_a_tenant_writes_ends_no_term(bench: Bench) -> None:
     await bench.clock.advance(30)
     assert {f"other-{i}" for i in range(4)} <= await bound(bench)
     assert leader.epoch == 1
+
+
+async def test_a_binding_that_is_gone_is_refused(bench: Bench) -> None:
+    """A webhook denies by 410, which else says that a list is old: the gang goes back, once."""
+    denies = Denies(bench, Gone(f"410 {DENIED}", 410, "Gone"))
+    leader = await bench.start(dry_run="always", answers=denies)
+    await submit(bench.cluster, TEAM, gang("g", 4))
+    await bench.clock.advance(30)
+    assert leader.epoch == 1
+    assert await bound(bench) == set()
+    assert len(denies.at) == 1
