@@ -24,7 +24,7 @@ from fourleaf.k8s_bridge.ledger.claim_allocation import (
     Stands,
 )
 from fourleaf.k8s_bridge.ledger.names import COMMIT, FENCE
-from fourleaf.k8s_bridge.ledger.permanent_refusal import TRANSIENT_STATUSES, PermanentRefusals
+from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
 from fourleaf.k8s_bridge.ledger.pods import PodLister, PodSeen, is_gone, pod_seen
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.ledger.unanswered_bindings import BindingAttempt, UnansweredBindings
@@ -266,9 +266,7 @@ class Binder:
                 if attempt is not None:
                     attempt.unread()
                 await backoff.wait(error.retry_after)
-            except Refused as error:
-                if error.status not in TRANSIENT_STATUSES:
-                    raise
+            except Refused:
                 watched = self.pods.seen(pod.uid)
                 if watched is None or watched.finished:
                     return None

@@ -33,4 +33,14 @@ DENIED_BINDINGS = (
         "class Gone(ClusterError):\n",
         f"{DENIED}::test_a_binding_that_is_gone_is_refused",
     ),
+    Mutant(
+        "a pod whose read is refused by whatever status",
+        "one pod that a proxy does not let be read ends the term for all, again and again",
+        BINDING,
+        "            except Refused:\n",
+        "            except Refused as error:\n"
+        "                if error.status not in (401, 403):\n"
+        "                    raise\n",
+        f"{DENIED}::test_a_pod_whose_read_is_refused_ends_no_term",
+    ),
 )

@@ -7,7 +7,12 @@ from typing import Any
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.errors import ClusterError, Gone
+from fourleaf.k8s_bridge.cluster.errors import (
+    Ambiguous,
+    ClusterError,
+    Gone,
+    Refused,
+)
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
@@ -45,6 +50,21 @@ class Denies:
         if asked == (self.verb, self.subresource, "g-2", False) and request.kind is PODS:
             self.at.append(self.clock.monotonic())
             raise self.error
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Answers pass."""
+
+
+class Both:
+    """One who stands in the way, and another."""
+
+    def __init__(self, *those: Denies) -> None:
+        self.those = those
+
+    async def before(self, request: ApiRequest) -> None:
+        """Ask each."""
+        for one in self.those:
+            await one.before(request)
 
     async def after(self, request: ApiRequest, answer: Any) -> None:
         """Answers pass."""
@@ -92,3 +112,21 @@ async def test_a_binding_that_is_gone_is_refused(bench: Bench) -> None:
     assert leader.epoch == 1
     assert await bound(bench) == set()
     assert len(denies.at) == 1
+
+
+@pytest.mark.parametrize("status", [400, 405, 410])
+async def test_a_pod_whose_read_is_refused_ends_no_term(bench: Bench, status: int) -> None:
+    """The answer to its binding is lost, and no read of it is allowed: all else goes on."""
+    refused = Gone if status == 410 else Refused
+    both = Both(
+        Denies(bench, Ambiguous("no answer")),
+        Denies(bench, refused(f"{status} an odd proxy", status), "", "get"),
+    )
+    leader = await bench.start(dry_run="never", answers=both)
+    await submit(bench.cluster, TEAM, gang("g", 4))
+    await bench.clock.advance(10)
+    assert await bound(bench) == {"g-0", "g-1", "g-3"}
+    await submit(bench.cluster, TEAM, gang("other", 4))
+    await bench.clock.advance(5)
+    assert {f"other-{i}" for i in range(4)} <= await bound(bench)
+    assert leader.epoch == 1
