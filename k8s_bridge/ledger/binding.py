@@ -126,10 +126,13 @@ class Binder:
             answer = judged(commit, member, seen)
             if seen is None or answer is not None:
                 return answer or BindingResult(member, Bound.GONE)
+            is_denied = attempt.is_denied(seen.pod.version != pod.version)
             if attempt.is_hopeless:
                 # What is still under way meets the fence that the way back begins with.
                 return await self._given_up(attempt)
-            if seen.pod.version == pod.version:
+            if is_denied:
+                await self._wait(attempt, None)
+            elif seen.pod.version == pod.version:
                 if not attempt.is_failing:
                     await backoff.wait()
             elif not await stands():
@@ -164,8 +167,8 @@ class Binder:
                 if refusing.for_good(error):
                     return await self._impossible(commit, member, str(error))
                 await backoff.wait()
-            except (Conflict, NotFound):
-                attempt.answered()
+            except (Conflict, NotFound) as error:
+                attempt.met(error)
                 return None
         return await self._impossible(commit, member, f"node {member.node} is not ready")
 

@@ -64,6 +64,7 @@ class BindingAttempt:
         self._clock = clock
         self._failing_since: float | None = None
         self._failed_at = -math.inf
+        self._met: ClusterError | None = None
         self._backoff = Backoff(clock, most=REQUEST_WAIT_LIMIT_SECONDS)
 
     def unsaid(self, error: ClusterError) -> None:
@@ -86,6 +87,24 @@ class BindingAttempt:
     def answered(self) -> None:
         """The API has looked at it, and found that the pod has changed."""
         self._failing_since = None
+
+    def met(self, error: ClusterError) -> None:
+        """It met a pod that is another by now, or gone, as far as the status says."""
+        self._met = error
+
+    def is_denied(self, has_changed: bool) -> bool:
+        """Whether the last request met a pod that proves to be there as it was.
+
+        Then admission has denied it by a status of the API's own, and that is no answer about it.
+        """
+        met, self._met = self._met, None
+        if met is None:
+            return False
+        if has_changed:
+            self.answered()
+            return False
+        self.unsaid(met)
+        return True
 
     def doubted(self) -> None:
         """It is not sent for now: it is unknown whether its node lives."""

@@ -6,6 +6,7 @@ from tests.mutants.mutant import Mutant
 
 BINDING = "k8s_bridge/ledger/binding.py"
 DENIED = "tests/k8s_bridge/scheduling/test_denied_bindings.py"
+UNANSWERED = "k8s_bridge/ledger/unanswered_bindings.py"
 SAFEGUARDS = "tests/k8s_bridge/ledger/test_safeguards.py"
 
 DENIED_BINDINGS = (
@@ -42,5 +43,13 @@ DENIED_BINDINGS = (
         "                if error.status not in (401, 403):\n"
         "                    raise\n",
         f"{DENIED}::test_a_pod_whose_read_is_refused_ends_no_term",
+    ),
+    Mutant(
+        "bindings that are denied by a status of the API",
+        "a webhook that says 409 to one binding keeps its gang in part for ever, and is not named",
+        UNANSWERED,
+        "        self.unsaid(met)\n        return True\n",
+        "        self.answered()\n        return False\n",
+        f"{DENIED}::test_a_binding_is_denied_by_a_status_of_the_api",
     ),
 )

@@ -10,7 +10,9 @@ import pytest
 from fourleaf.k8s_bridge.cluster.errors import (
     Ambiguous,
     ClusterError,
+    Conflict,
     Gone,
+    NotFound,
     Refused,
 )
 from fourleaf.k8s_bridge.cluster.kinds import PODS
@@ -19,7 +21,7 @@ from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
 from fourleaf.k8s_bridge.ledger.names import COMMIT, FENCE
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
-from tests.k8s_bridge.scheduling.test_slow_webhooks import bound
+from tests.k8s_bridge.scheduling.test_slow_webhooks import bound, message
 
 DENIED = 'admission webhook "b.example.org" denied the request: no'
 
@@ -129,4 +131,25 @@ async def test_a_pod_whose_read_is_refused_ends_no_term(bench: Bench, status: in
     await submit(bench.cluster, TEAM, gang("other", 4))
     await bench.clock.advance(5)
     assert {f"other-{i}" for i in range(4)} <= await bound(bench)
+    assert leader.epoch == 1
+
+
+@pytest.mark.parametrize("kind", [Conflict, NotFound])
+async def test_a_binding_is_denied_by_a_status_of_the_api(
+    bench: Bench, kind: type[ClusterError]
+) -> None:
+    """A webhook says 409, or 404, to one of four for half an hour: told, rarely asked, given up.
+
+    The pod is there as it was, so that is no answer about it: two minutes after what it is told
+    was written to it, the three go.
+    """
+    denies = Denies(bench, kind(f"409 {DENIED}", 409))
+    leader = await bench.start(dry_run="always", answers=denies)
+    await submit(bench.cluster, TEAM, gang("g", 4))
+    await bench.clock.advance(15)
+    assert await bound(bench) == {"g-0", "g-1", "g-3"}
+    assert DENIED in await message(bench, "g-2")
+    await bench.clock.advance(165)
+    assert await bound(bench) == set()
+    assert len(denies.at) < 40
     assert leader.epoch == 1
