@@ -7,6 +7,7 @@ from tests.mutants.mutant import Mutant
 BINDING = "k8s_bridge/ledger/binding.py"
 DENIED = "tests/k8s_bridge/scheduling/test_denied_bindings.py"
 UNANSWERED = "k8s_bridge/ledger/unanswered_bindings.py"
+ROLLBACK = "k8s_bridge/ledger/rollback.py"
 SAFEGUARDS = "tests/k8s_bridge/ledger/test_safeguards.py"
 
 DENIED_BINDINGS = (
@@ -51,5 +52,13 @@ DENIED_BINDINGS = (
         "        self.unsaid(met)\n        return True\n",
         "        self.answered()\n        return False\n",
         f"{DENIED}::test_a_binding_is_denied_by_a_status_of_the_api",
+    ),
+    Mutant(
+        "members that are not let go by a status of the API",
+        "a webhook that says 409 to evictions is asked fifteen times a second for three pods",
+        ROLLBACK,
+        "            # that status.\n            return EVICTION_RETRY_SECONDS\n",
+        "            # that status.\n            return 0.0\n",
+        f"{DENIED}::test_evictions_that_are_denied_by_a_status_of_the_api_grow_rare",
     ),
 )

@@ -57,10 +57,28 @@ class Denies:
         """Answers pass."""
 
 
+class Evictions:
+    """Counts evictions, and answers them by `error` where there is one."""
+
+    def __init__(self, error: ClusterError | None = None) -> None:
+        self.error = error
+        self.asked: list[str] = []
+
+    async def before(self, request: ApiRequest) -> None:
+        """Answer for the API server."""
+        if request.subresource == "eviction" and not request.dry_run:
+            self.asked.append(request.target.name)
+            if self.error is not None:
+                raise self.error
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Answers pass."""
+
+
 class Both:
     """One who stands in the way, and another."""
 
-    def __init__(self, *those: Denies) -> None:
+    def __init__(self, *those: Denies | Evictions) -> None:
         self.those = those
 
     async def before(self, request: ApiRequest) -> None:
@@ -153,3 +171,31 @@ async def test_a_binding_is_denied_by_a_status_of_the_api(
     assert await bound(bench) == set()
     assert len(denies.at) < 40
     assert leader.epoch == 1
+
+
+@pytest.mark.parametrize("kind", [Conflict, NotFound])
+async def test_evictions_that_are_denied_by_a_status_of_the_api_grow_rare(
+    bench: Bench, kind: type[ClusterError]
+) -> None:
+    """A webhook says 409, or 404, to the evictions of a gang that goes back: no storm of them.
+
+    Waits double from 2 s to 60 s: in two minutes each of three pods is asked for 20 times at most.
+    """
+    keeps = Evictions(kind(f"409 {DENIED}", 409))
+    both = Both(Denies(bench, Refused(DENIED, 422, "Invalid")), keeps)
+    await bench.start(dry_run="never", answers=both)
+    await submit(bench.cluster, TEAM, gang("g", 4))
+    await bench.clock.advance(120)
+    assert await bound(bench) == {"g-0", "g-1", "g-3"}
+    assert 9 <= len(keeps.asked) <= 60
+
+
+async def test_marks_that_are_denied_grow_rare(bench: Bench) -> None:
+    """The same of the fence of the pod that is not bound."""
+    marks = Denies(bench, Conflict(f"409 {DENIED}", 409), "", "patch")
+    await bench.start(
+        dry_run="never", answers=Both(Denies(bench, Refused(DENIED, 422, "Invalid")), marks)
+    )
+    await submit(bench.cluster, TEAM, gang("g", 4))
+    await bench.clock.advance(120)
+    assert 3 <= len(marks.at) <= 20
