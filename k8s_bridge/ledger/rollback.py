@@ -43,6 +43,8 @@ class Rollback:
         try:
             if is_bound(self.pods, member):
                 await self.cluster.evict(member.pod)
+                # The watch that says that it goes may be late.
+                return EVICTION_RETRY_SECONDS
             if not member.claims or await self._release(commit, member):
                 await self._mark(member, commit)
                 await self.provisioner.release(member)

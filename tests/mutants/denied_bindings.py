@@ -61,4 +61,13 @@ DENIED_BINDINGS = (
         "            # that status.\n            return 0.0\n",
         f"{DENIED}::test_evictions_that_are_denied_by_a_status_of_the_api_grow_rare",
     ),
+    Mutant(
+        "evictions that are not seen yet",
+        "a watch that is a minute late has three pods evicted nine hundred times",
+        ROLLBACK,
+        "                # The watch that says that it goes may be late.\n"
+        "                return EVICTION_RETRY_SECONDS\n",
+        "                return 0.0\n",
+        f"{DENIED}::test_a_late_watch_has_no_pod_evicted_again_and_again",
+    ),
 )

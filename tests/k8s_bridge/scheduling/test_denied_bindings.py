@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -15,10 +15,10 @@ from fourleaf.k8s_bridge.cluster.errors import (
     NotFound,
     Refused,
 )
-from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
-from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Target
 from fourleaf.k8s_bridge.ledger.names import COMMIT, FENCE
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 from tests.k8s_bridge.scheduling.test_slow_webhooks import bound, message
@@ -199,3 +199,27 @@ async def test_marks_that_are_denied_grow_rare(bench: Bench) -> None:
     await submit(bench.cluster, TEAM, gang("g", 4))
     await bench.clock.advance(120)
     assert 3 <= len(marks.at) <= 20
+
+
+async def test_a_late_watch_has_no_pod_evicted_again_and_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pods that end slowly are seen to do so 60 s late: each is told to go 15 times at most."""
+    evictions = Evictions()
+    both = Both(Denies(bench, Refused(DENIED, 422, "Invalid")), evictions)
+    leader = await bench.start(dry_run="never", answers=both)
+    for name in ("take", "_remove"):
+        real = getattr(leader.cache, name)
+
+        def late(kind: Kind, body: Body, real: Callable[..., object] = real) -> None:
+            if kind is not PODS or not evictions.asked:
+                real(kind, body)
+
+        monkeypatch.setattr(leader.cache, name, late)
+    members = gang("g", 4)
+    for body in members:
+        body["metadata"]["finalizers"] = ["example.org/slow-to-end"]
+    await submit(bench.cluster, TEAM, members)
+    await bench.clock.advance(60)
+    assert set(evictions.asked) == {"g-0", "g-1", "g-3"}
+    assert 3 <= len(evictions.asked) <= 45
