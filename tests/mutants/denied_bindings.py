@@ -70,4 +70,12 @@ DENIED_BINDINGS = (
         "                return 0.0\n",
         f"{DENIED}::test_a_late_watch_has_no_pod_evicted_again_and_again",
     ),
+    Mutant(
+        "bindings that are put off for ever",
+        "three of four pods run for ever without the fourth, for which no turn ever comes",
+        UNANSWERED,
+        " >= THROTTLED_GIVE_UP_SECONDS\n",
+        " == math.inf\n",
+        f"{DENIED}::test_a_binding_that_is_put_off_for_ever_is_given_up",
+    ),
 )

@@ -14,6 +14,7 @@ from fourleaf.k8s_bridge.cluster.errors import (
     Gone,
     NotFound,
     Refused,
+    Throttled,
 )
 from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, submit
@@ -223,3 +224,14 @@ async def test_a_late_watch_has_no_pod_evicted_again_and_again(
     await bench.clock.advance(60)
     assert set(evictions.asked) == {"g-0", "g-1", "g-3"}
     assert 3 <= len(evictions.asked) <= 45
+
+
+async def test_a_binding_that_is_put_off_for_ever_is_given_up(bench: Bench) -> None:
+    """The API server has no turn for one of four (429), and answers all else: for 15 minutes."""
+    busy = Throttled("Too many requests, please try again later.", 429, "TooManyRequests", 1.0)
+    await bench.start(dry_run="always", answers=Denies(bench, busy))
+    await submit(bench.cluster, TEAM, gang("g", 4))
+    await bench.clock.advance(890)
+    assert await bound(bench) == {"g-0", "g-1", "g-3"}
+    await bench.clock.advance(60)
+    assert await bound(bench) == set()
