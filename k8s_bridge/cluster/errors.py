@@ -34,12 +34,15 @@ class AlreadyExists(Conflict):
     """409 with reason `AlreadyExists`: the name is taken."""
 
 
-class Gone(ClusterError):
-    """410: the resource version is too old; list again."""
-
-
 class Refused(ClusterError):
     """400, 401, 403, 405, 413, 415, 422 and their like: repeating the request does not help."""
+
+
+class Gone(Refused):
+    """410: the resource version is too old; list again.
+
+    To any request that names no such version, it is how a webhook denies it.
+    """
 
 
 class Throttled(ClusterError):

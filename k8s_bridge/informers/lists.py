@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound, Refused
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Gone, NotFound, Refused
 from fourleaf.k8s_bridge.cluster.kinds import Kind
 from fourleaf.k8s_bridge.cluster.protocol import Listing
 from fourleaf.k8s_bridge.informers.resource_version import NewestVersion, number
@@ -30,6 +30,8 @@ async def list_anew(
                 f"{kind.plural}: list: version {version} is older than {seen.version}, which was "
                 "seen already; if the cluster was restored from a backup, restart the scheduler"
             )
+        except Gone as error:
+            await context.retry(error)
         except (NotFound, Refused):
             raise
         except (ClusterError, TimeoutError) as error:

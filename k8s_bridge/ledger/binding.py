@@ -23,8 +23,8 @@ from fourleaf.k8s_bridge.ledger.claim_allocation import (
     Revoked,
     Stands,
 )
-from fourleaf.k8s_bridge.ledger.names import COMMIT
-from fourleaf.k8s_bridge.ledger.permanent_refusal import TRANSIENT_STATUSES, PermanentRefusals
+from fourleaf.k8s_bridge.ledger.names import COMMIT, FENCE
+from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
 from fourleaf.k8s_bridge.ledger.pods import PodLister, PodSeen, is_gone, pod_seen
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.ledger.unanswered_bindings import BindingAttempt, UnansweredBindings
@@ -107,10 +107,10 @@ class Binder:
             with self.unanswered.under_way(claims):
                 answer = await self._allocate(claims, stands)
             if answer is not None:
-                return answer
+                return await _believed(answer, stands)
         attempt = BindingAttempt(commit, member, self.clock)
         with self.unanswered.under_way(attempt):
-            return await self._bind(attempt, stands)
+            return await _believed(await self._bind(attempt, stands), stands)
 
     async def _bind(self, attempt: BindingAttempt, stands: Stands) -> BindingResult:
         """Send the binding until there is an answer, or no hope of one."""
@@ -126,10 +126,13 @@ class Binder:
             answer = judged(commit, member, seen)
             if seen is None or answer is not None:
                 return answer or BindingResult(member, Bound.GONE)
+            is_denied = attempt.is_denied(seen.pod.version != pod.version)
             if attempt.is_hopeless:
                 # What is still under way meets the fence that the way back begins with.
                 return await self._given_up(attempt)
-            if seen.pod.version == pod.version:
+            if is_denied:
+                await self._wait(attempt, None)
+            elif seen.pod.version == pod.version:
                 if not attempt.is_failing:
                     await backoff.wait()
             elif not await stands():
@@ -164,8 +167,8 @@ class Binder:
                 if refusing.for_good(error):
                     return await self._impossible(commit, member, str(error))
                 await backoff.wait()
-            except (Conflict, NotFound):
-                attempt.answered()
+            except (Conflict, NotFound) as error:
+                attempt.met(error)
                 return None
         return await self._impossible(commit, member, f"node {member.node} is not ready")
 
@@ -198,7 +201,7 @@ class Binder:
         try:
             await self.provisioner.provision(member, stands, nodes)
         except Impossible as why:
-            return await self._impossible(commit, member, str(why))
+            return await _believed(await self._impossible(commit, member, str(why)), stands)
         except Revoked as why:
             return await self._revoked(commit, member, str(why))
         return None
@@ -266,9 +269,7 @@ class Binder:
                 if attempt is not None:
                     attempt.unread()
                 await backoff.wait(error.retry_after)
-            except Refused as error:
-                if error.status not in TRANSIENT_STATUSES:
-                    raise
+            except Refused:
                 watched = self.pods.seen(pod.uid)
                 if watched is None or watched.finished:
                     return None
@@ -277,6 +278,20 @@ class Binder:
                 await backoff.wait()
             else:
                 return seen if seen.pod.uid == pod.uid and not seen.finished else None
+
+
+async def _believed(answer: BindingResult, stands: Stands) -> BindingResult:
+    """`answer`, but for a fence that says what the record of the commit does not.
+
+    What protects is the version of the pod and that the commit `stands`; the fence is an annotation
+    that a tenant may write as well, and ends no term by itself. Nor is a pod bound under a version
+    that bears it: the way back takes that for the end of what is still under way.
+    """
+    if answer.result is not Bound.FENCED or not await stands():
+        return answer
+    pod = answer.member.pod
+    why = f"leave annotation {FENCE} to the scheduler: no leader wrote that of pod {pod}"
+    return BindingResult(answer.member, Bound.IMPOSSIBLE, why)
 
 
 def judged(commit: str, member: Member, seen: PodSeen | None) -> BindingResult | None:

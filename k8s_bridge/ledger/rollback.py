@@ -20,7 +20,7 @@ CLAIMED = "/claims"
 """Ends the fence of a pod whose claims have yet to be freed."""
 
 EVICTION_RETRY_SECONDS = 2.0
-"""Seconds after which an eviction that failed is asked for again, at least."""
+"""Seconds after which an eviction is asked for again, at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +38,26 @@ class Rollback:
     async def let_go(self, commit: str, member: Member) -> float:
         """Let go one member; may be repeated.
 
-        Seconds after which to ask again at the earliest, 0 where it is let go.
+        Seconds after which to ask again at the earliest, 0 where that is for the watch to say.
         """
         try:
             if is_bound(self.pods, member):
                 await self.cluster.evict(member.pod)
+<<<<<<< HEAD
             elif not self._holds_claims(member) or await self._release(commit, member):
+=======
+                # The watch that says that it goes may be late.
+                return EVICTION_RETRY_SECONDS
+            if not member.claims or await self._release(commit, member):
+>>>>>>> h3
                 await self._mark(member, commit)
         except Throttled as error:
             # a disruption budget forbids it for now
             return max(EVICTION_RETRY_SECONDS, error.retry_after or 0.0)
         except (NotFound, Conflict):
-            # It is gone, or another by now; the watch will say so.
-            return 0.0
+            # It is gone, or another by now, and the watch will say so; or a webhook denies it by
+            # that status.
+            return EVICTION_RETRY_SECONDS
         except ClusterError as error:
             self._log.warning("not_let_go", pod=str(member.pod), why=str(error))
             return EVICTION_RETRY_SECONDS

@@ -29,6 +29,9 @@ GIVE_UP_SECONDS = 120.0
 """Seconds for which a binding is sent again while the API answers reads of its pod: until then the
 other members run in part, and nodes idle."""
 
+THROTTLED_GIVE_UP_SECONDS = 900.0
+"""The same where the API server has no turn for it all the while, though it has for reads."""
+
 RETELL_SECONDS = 60.0
 """Seconds, at least, until another answer is told of the same commit."""
 
@@ -64,6 +67,8 @@ class BindingAttempt:
         self._clock = clock
         self._failing_since: float | None = None
         self._failed_at = -math.inf
+        self._throttled_since: float | None = None
+        self._met: ClusterError | None = None
         self._backoff = Backoff(clock, most=REQUEST_WAIT_LIMIT_SECONDS)
 
     def unsaid(self, error: ClusterError) -> None:
@@ -73,23 +78,44 @@ class BindingAttempt:
         """
         self.said, self.step = str(error), STEP
         if error.status == OVERLOADED and BY_ADMISSION not in self.said:
+            if self._throttled_since is None:
+                self._throttled_since = self._clock.monotonic()
             return
+        self._throttled_since = None
         self._failed_at = self._clock.monotonic()
         if self._failing_since is None:
             self._failing_since = self._failed_at
 
     def unread(self) -> None:
         """The pod cannot be read either: it is not this binding that gets no answer."""
-        self._failing_since = None
+        self._failing_since = self._throttled_since = None
         self._backoff.reset()
 
     def answered(self) -> None:
         """The API has looked at it, and found that the pod has changed."""
-        self._failing_since = None
+        self._failing_since = self._throttled_since = None
+
+    def met(self, error: ClusterError) -> None:
+        """It met a pod that is another by now, or gone, as far as the status says."""
+        self._met = error
+
+    def is_denied(self, has_changed: bool) -> bool:
+        """Whether the last request met a pod that proves to be there as it was.
+
+        Then admission has denied it by a status of the API's own, and that is no answer about it.
+        """
+        met, self._met = self._met, None
+        if met is None:
+            return False
+        if has_changed:
+            self.answered()
+            return False
+        self.unsaid(met)
+        return True
 
     def doubted(self) -> None:
         """It is not sent for now: it is unknown whether its node lives."""
-        self._failing_since = None
+        self._failing_since = self._throttled_since = None
         self.said = f"node {self.member.node} is not ready, and may come back"
         self.step = f"bring {self.member.node} back to ready, or delete it if it is surely off"
 
@@ -109,12 +135,18 @@ class BindingAttempt:
     @property
     def is_late(self) -> bool:
         """Whether answers have said neither for a while, so that the pod is worth a read."""
-        return self._has_failed_for(LATE_SECONDS)
+        return self._has_failed_for(LATE_SECONDS) or self._is_put_off
 
     @property
     def is_hopeless(self) -> bool:
         """Whether they have for so long that its gang goes back, the API answering all else."""
-        return self._has_failed_for(GIVE_UP_SECONDS)
+        return self._has_failed_for(GIVE_UP_SECONDS) or self._is_put_off
+
+    @property
+    def _is_put_off(self) -> bool:
+        """Whether the API server has had no turn for it for so long that it is none to wait for."""
+        since, now = self._throttled_since, self._clock.monotonic()
+        return since is not None and now - since >= THROTTLED_GIVE_UP_SECONDS
 
     def _has_failed_for(self, seconds: float) -> bool:
         since = self._failing_since
@@ -134,7 +166,8 @@ class BindingAttempt:
 
     def given_up(self) -> str:
         """Why its gang goes back."""
-        return f"{self._what()} has not taken in {GIVE_UP_SECONDS:.0f} s: {self.said}"
+        seconds = THROTTLED_GIVE_UP_SECONDS if self._is_put_off else GIVE_UP_SECONDS
+        return f"{self._what()} has not taken in {seconds:.0f} s: {self.said}"
 
     def _what(self) -> str:
         return f"{self.what} of pod {self.member.pod} to {self.member.node}"

@@ -8,6 +8,7 @@ from tests.mutants.answers_that_stay_out import ANSWERS_THAT_STAY_OUT
 from tests.mutants.bound_once_more import BOUND_ONCE_MORE
 from tests.mutants.claims import CLAIMS
 from tests.mutants.conditions import CONDITIONS
+from tests.mutants.denied_bindings import DENIED_BINDINGS
 from tests.mutants.device_classes import DEVICE_CLASSES
 from tests.mutants.devices import DEVICES
 from tests.mutants.evictions import EVICTIONS
@@ -380,4 +381,5 @@ MUTANTS = (
     *WITHIN_A_QUOTA,
     *SIZES_AND_LAG,
     *OWN_ERRORS,
+    *DENIED_BINDINGS,
 )

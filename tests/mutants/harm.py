@@ -169,8 +169,8 @@ HARM = (
         "a pod that may not be read for a while",
         "one pod that the API forbids to read for 5 s ends the term for all, again and again",
         "k8s_bridge/ledger/binding.py",
-        "if error.status not in TRANSIENT_STATUSES:",
-        "if error.status:",
+        "            except Refused:\n",
+        "            except ZeroDivisionError:\n",
         f"{ANSWERS}::test_a_pod_that_may_not_be_read_for_a_while_holds_its_own_gang_alone",
     ),
     Mutant(

@@ -14,8 +14,9 @@ from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
-from fourleaf.k8s_bridge.cluster.protocol import Binding, Listing
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Listing, Target
 from fourleaf.k8s_bridge.ledger.epoch import Fenced
+from fourleaf.k8s_bridge.ledger.names import COMMIT, FENCE
 from fourleaf.k8s_bridge.ledger.record_store import Records
 from tests.k8s_bridge.ledger.harness import SYSTEM, TEAM, Held, Leader, World, on
 
@@ -217,3 +218,43 @@ async def test_nothing_is_bound_on_a_page_that_was_taken_over(world: World) -> N
     await asyncio.gather(*old.tasks, return_exceptions=True)
     world.check([first, second])
     assert sorted(bound(world)) == [f"second-{i}" for i in range(4)]
+
+
+@dataclass
+class Fencing:
+    """A tenant fences pod `g-0` by the name of the commit whose bindings of it are all late."""
+
+    world: World
+    kept: list[Binding] = field(default_factory=list)
+
+    async def before(self, request: ApiRequest) -> None:
+        """Write the fence, and keep the binding on its way."""
+        if isinstance(request.body, Binding) and request.target.name == "g-0":
+            self.kept.append(request.body)
+            fence = {"metadata": {"annotations": {FENCE: request.body.annotations[COMMIT]}}}
+            if len(self.kept) == 1:
+                await self.world.cluster.patch(PODS, Target(TEAM, "g-0"), fence)
+            raise Ambiguous("no answer")
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Answers arrive."""
+
+
+async def test_nothing_is_bound_under_a_fence_that_a_tenant_wrote(world: World) -> None:
+    """The way back takes such a pod for fenced: no binding that is late takes after it."""
+    fencing = Fencing(world)
+    leader = Leader(world, "a")
+    leader.cluster.interceptors.append(fencing)
+    await leader.take_over()
+    plan = await world.gang("g", on(0))
+    await leader.decide(plan)
+    leader.keeping.forward(leader.ledger.open_commits()[0].name)
+    for _ in range(500):
+        await asyncio.sleep(0)
+    world.true_pods.dead_nodes.update(on(0))
+    await leader.rest()
+    assert leader.rolled
+    for late in fencing.kept:
+        with pytest.raises(Conflict):
+            await world.cluster.bind(late)
+    world.check([plan])

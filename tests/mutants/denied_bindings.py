@@ -1,0 +1,81 @@
+"""Safeguards of bindings that are denied in odd ways, and of members that are let go."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+BINDING = "k8s_bridge/ledger/binding.py"
+DENIED = "tests/k8s_bridge/scheduling/test_denied_bindings.py"
+UNANSWERED = "k8s_bridge/ledger/unanswered_bindings.py"
+ROLLBACK = "k8s_bridge/ledger/rollback.py"
+SAFEGUARDS = "tests/k8s_bridge/ledger/test_safeguards.py"
+
+DENIED_BINDINGS = (
+    Mutant(
+        "fences that no leader wrote",
+        "a tenant ends every term by an annotation of one pod, and no gang starts any more",
+        BINDING,
+        "    if answer.result is not Bound.FENCED or not await stands():\n",
+        "    if True:\n",
+        f"{DENIED}::test_a_fence_that_a_tenant_writes_ends_no_term",
+    ),
+    Mutant(
+        "pods that bear a fence are not bound",
+        "a binding that is late takes a pod whose place was given to others",
+        BINDING,
+        "    if seen.fence == commit:\n",
+        "    if False:\n",
+        f"{SAFEGUARDS}::test_nothing_is_bound_under_a_fence_that_a_tenant_wrote",
+    ),
+    Mutant(
+        "requests that are denied by 410",
+        "a webhook that denies one binding by that status ends a term every two seconds",
+        "k8s_bridge/cluster/errors.py",
+        "class Gone(Refused):\n",
+        "class Gone(ClusterError):\n",
+        f"{DENIED}::test_a_binding_that_is_gone_is_refused",
+    ),
+    Mutant(
+        "a pod whose read is refused by whatever status",
+        "one pod that a proxy does not let be read ends the term for all, again and again",
+        BINDING,
+        "            except Refused:\n",
+        "            except Refused as error:\n"
+        "                if error.status not in (401, 403):\n"
+        "                    raise\n",
+        f"{DENIED}::test_a_pod_whose_read_is_refused_ends_no_term",
+    ),
+    Mutant(
+        "bindings that are denied by a status of the API",
+        "a webhook that says 409 to one binding keeps its gang in part for ever, and is not named",
+        UNANSWERED,
+        "        self.unsaid(met)\n        return True\n",
+        "        self.answered()\n        return False\n",
+        f"{DENIED}::test_a_binding_is_denied_by_a_status_of_the_api",
+    ),
+    Mutant(
+        "members that are not let go by a status of the API",
+        "a webhook that says 409 to evictions is asked fifteen times a second for three pods",
+        ROLLBACK,
+        "            # that status.\n            return EVICTION_RETRY_SECONDS\n",
+        "            # that status.\n            return 0.0\n",
+        f"{DENIED}::test_evictions_that_are_denied_by_a_status_of_the_api_grow_rare",
+    ),
+    Mutant(
+        "evictions that are not seen yet",
+        "a watch that is a minute late has three pods evicted nine hundred times",
+        ROLLBACK,
+        "                # The watch that says that it goes may be late.\n"
+        "                return EVICTION_RETRY_SECONDS\n",
+        "                return 0.0\n",
+        f"{DENIED}::test_a_late_watch_has_no_pod_evicted_again_and_again",
+    ),
+    Mutant(
+        "bindings that are put off for ever",
+        "three of four pods run for ever without the fourth, for which no turn ever comes",
+        UNANSWERED,
+        " >= THROTTLED_GIVE_UP_SECONDS\n",
+        " == math.inf\n",
+        f"{DENIED}::test_a_binding_that_is_put_off_for_ever_is_given_up",
+    ),
+)
