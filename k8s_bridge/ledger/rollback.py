@@ -43,13 +43,9 @@ class Rollback:
         try:
             if is_bound(self.pods, member):
                 await self.cluster.evict(member.pod)
-<<<<<<< HEAD
-            elif not self._holds_claims(member) or await self._release(commit, member):
-=======
                 # The watch that says that it goes may be late.
                 return EVICTION_RETRY_SECONDS
-            if not member.claims or await self._release(commit, member):
->>>>>>> h3
+            if not self._holds_claims(member) or await self._release(commit, member):
                 await self._mark(member, commit)
         except Throttled as error:
             # a disruption budget forbids it for now
