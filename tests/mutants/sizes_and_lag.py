@@ -12,9 +12,9 @@ SIZES_AND_LAG = (
         "volumes before the last fence",
         "a volume is made for a node on which no pod waits, as a leader died between two writes",
         "k8s_bridge/ledger/rollback.py",
-        "            elif not self._holds_claims(member) or await self._release(commit, member):\n"
+        "            if not self._holds_claims(member) or await self._release(commit, member):\n"
         "                await self._mark(member, commit)\n",
-        "            elif not self._holds_claims(member):\n"
+        "            if not self._holds_claims(member):\n"
         "                await self._mark(member, commit)\n"
         "            else:\n"
         "                await self._mark(member, commit)\n"
