@@ -338,7 +338,8 @@ class Reconciler:
             if answer.result is Bound.IMPOSSIBLE:
                 await self._give_up(commit.name, answer.why)
                 return
-        if all(answer.result is Bound.BOUND for answer in answers):
+        # Of one that turned out to be bound, the others have yet to be.
+        if early is None and all(answer.result is Bound.BOUND for answer in answers):
             self.observer.all_bound(commit, members)
 
     def _standing(self, commit: Commit) -> Stands:

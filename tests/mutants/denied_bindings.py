@@ -78,4 +78,40 @@ DENIED_BINDINGS = (
         " == math.inf\n",
         f"{DENIED}::test_a_binding_that_is_put_off_for_ever_is_given_up",
     ),
+    Mutant(
+        "claims of a pod that turns out to be bound",
+        "two pods run on one device, as a claim was freed under a pod whose binding had just come",
+        "k8s_bridge/ledger/rollback.py",
+        '        if (body.get("spec") or {}).get("nodeName"):\n            return False\n',
+        "",
+        "tests/k8s_bridge/ledger/test_claims_back.py"
+        "::test_claims_of_a_pod_that_turns_out_to_be_bound_are_not_freed",
+    ),
+    Mutant(
+        "a gang of which one member turned out to be bound",
+        "plugins are told that a gang runs of which one pod is bound",
+        "k8s_bridge/ledger/reconciler.py",
+        "        if early is None and all(answer.result is Bound.BOUND for",
+        "        if all(answer.result is Bound.BOUND for",
+        "tests/k8s_bridge/ledger/test_safeguards.py"
+        "::test_a_gang_of_which_one_turned_out_to_be_bound_is_not_told_of",
+    ),
+    Mutant(
+        "claims on a node in doubt",
+        "a gang goes back, as the state of one of its nodes was unknown for a moment",
+        "k8s_bridge/ledger/claim_allocation.py",
+        "(self.pods.usable(member.node) or self.pods.is_doubted(member.node))",
+        "self.pods.usable(member.node)",
+        "tests/k8s_bridge/ledger/test_claims_back.py"
+        "::test_claims_on_a_node_in_doubt_wait_for_it[True]",
+    ),
+    Mutant(
+        "nodes that were deleted and are back",
+        "a node that was deleted once is dead as soon as its object is gone for a moment",
+        "k8s_bridge/node_health/deleted_nodes.py",
+        "        self.confirmed &= gone\n",
+        "",
+        "tests/k8s_bridge/node_health/test_deleted_nodes.py"
+        "::test_one_that_was_deleted_and_is_made_anew_is_asked_for_once_more",
+    ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,10 +13,12 @@ import pytest
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Refused
 from fourleaf.k8s_bridge.cluster.kinds import PODS, RESOURCE_CLAIMS
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
-from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.ledger.binding import Binder
 from fourleaf.k8s_bridge.ledger.claim_allocation import NoDrivers
 from fourleaf.k8s_bridge.ledger.permanent_refusal import PERMANENT_AFTER_SECONDS
+from fourleaf.k8s_bridge.ledger.pods import PodLister, PodSeen
+from fourleaf.k8s_bridge.ledger.rollback import Rollback
 from fourleaf.model.devices.names import DeviceName
 from tests.k8s_bridge.ledger.claiming import ClaimWorld, started
 from tests.k8s_bridge.ledger.harness import TEAM, Death, Killed, Leader, on
@@ -218,3 +221,74 @@ async def test_a_write_that_is_forbidden_is_not_given_up_at_once(
     assert [bool(body["spec"].get("nodeName")) for body in world.pods()] == [bound]
     assert leader.rolled == ([] if bound else ["ResourceClaim ml/g-0: not allowed yet"])
     world.check_claims()
+
+
+class Unbound:
+    """Pods as a watch shows them that has not heard of their bindings yet."""
+
+    def __init__(self, pods: PodLister) -> None:
+        self._pods = pods
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._pods, name)
+
+    def seen(self, uid: str) -> PodSeen | None:
+        """The pod, which waits."""
+        found = self._pods.seen(uid)
+        return found and replace(found, node="")
+
+
+async def test_claims_of_a_pod_that_turns_out_to_be_bound_are_not_freed() -> None:
+    """Its gang goes back as its binding comes, of which the watch is late: it holds its devices."""
+    world = await started()
+    wanted = await world.claiming("g", on(0, size=2))
+    leader = await Leader(world, "a").take_over()
+    await leader.commit(wanted)
+    await leader.rest()
+    held = [body["status"]["allocation"] for body in world.claims()]
+    keeping = leader.keeping
+    pods, took = Unbound(world.true_pods), list[Body]()
+    going = Rollback(
+        leader.cluster,
+        keeping.binder.allocator,
+        keeping.binder.provisioner,
+        pods,
+        took.append,
+        took.append,
+    )
+    for member in wanted.members:
+        await going.let_go("c", member)
+    assert [body["status"]["allocation"] for body in world.claims()] == held
+    assert all(body["spec"].get("nodeName") for body in took)
+
+
+@pytest.mark.parametrize("doubted", [True, False])
+async def test_claims_on_a_node_in_doubt_wait_for_it(
+    doubted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its state is unknown for a moment: the gang is not taken back, as one is on a lost node."""
+    world = await started()
+    wanted = await world.claiming("g", on(0, size=2))
+    leader = await Leader(world, "a").take_over()
+    late, reads = on(0, size=2)[1], list[str]()
+    monkeypatch.setattr(world.true_pods, "is_doubted", lambda node: doubted and node == late)
+
+    class Lost:
+        async def before(self, request: ApiRequest) -> None:
+            """Read the claim of the second pod for the first time: its node is silent then."""
+            name = request.target.name
+            if request.kind is RESOURCE_CLAIMS and request.verb == "get" and name == "g-1":
+                reads.append(name)
+                if len(reads) == 1:
+                    monkeypatch.setattr(world.true_pods, "usable", lambda node: node != late)
+                    raise Ambiguous("no answer", 500)
+                monkeypatch.setattr(world.true_pods, "usable", lambda _node: True)
+
+        async def after(self, request: ApiRequest, answer: Any) -> None:
+            """Answers pass."""
+
+    leader.cluster.interceptors.append(Lost())
+    await leader.commit(wanted)
+    await leader.rest()
+    assert leader.rolled == ([] if doubted else [f"node {late} is not ready"])
+    assert reads

@@ -15,9 +15,11 @@ from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Listing, Target
+from fourleaf.k8s_bridge.ledger.binding import Binder, BindingResult, Bound
 from fourleaf.k8s_bridge.ledger.epoch import Fenced
 from fourleaf.k8s_bridge.ledger.names import COMMIT, FENCE
 from fourleaf.k8s_bridge.ledger.record_store import Records
+from fourleaf.k8s_bridge.ledger.records import Member
 from tests.k8s_bridge.ledger.harness import SYSTEM, TEAM, Held, Leader, World, on
 
 
@@ -258,3 +260,39 @@ async def test_nothing_is_bound_under_a_fence_that_a_tenant_wrote(world: World) 
         with pytest.raises(Conflict):
             await world.cluster.bind(late)
     world.check([plan])
+
+
+class Early:
+    """A binder to which one member turns out to be bound, while volumes of others take long."""
+
+    def __init__(self, binder: Binder) -> None:
+        self._binder = binder
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._binder, name)
+
+    def uses_volumes(self, _member: Member) -> bool:
+        """All do."""
+        return True
+
+    async def provision(self, _commit: str, member: Member, *_: Any) -> BindingResult | None:
+        """The answer for the first; none for the others."""
+        if member.pod.name == "g-0":
+            return BindingResult(member, Bound.BOUND)
+        await asyncio.Event().wait()
+        return None
+
+
+async def test_a_gang_of_which_one_turned_out_to_be_bound_is_not_told_of(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others have yet to be: plugins hear of a gang that runs once it does."""
+    leader = await Leader(world, "a").take_over()
+    said = list[tuple[Member, ...]]()
+    monkeypatch.setattr(leader.keeping, "binder", Early(leader.keeping.binder))
+    monkeypatch.setattr(leader, "all_bound", lambda _commit, members: said.append(members))
+    plan = await world.gang("g", on(0))
+    await leader.decide(plan)
+    (commit,) = leader.ledger.open_commits()
+    await leader.keeping._forward(commit, plan.members)
+    assert not said

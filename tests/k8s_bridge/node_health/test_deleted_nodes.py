@@ -137,3 +137,15 @@ async def test_reads_that_hang_make_no_other_death_late(bench: Bench) -> None:
     (now,) = (await bench.places("one")).values()
     assert now != at
     assert len(reads.asked) == 3
+
+
+async def test_one_that_was_deleted_and_is_made_anew_is_asked_for_once_more(desk: Desk) -> None:
+    """Gone for good, then there for a second: gone again, it has 40 s as before."""
+    await desk.pass_by(45, "a")
+    assert desk.nodes.confirmed == {"a"}
+    await desk.pass_by(1)
+    await desk.pass_by(39, "a")
+    assert not desk.nodes.confirmed
+    await desk.pass_by(3, "a")
+    assert desk.nodes.confirmed == {"a"}
+    assert desk.counts()[0] == 2
