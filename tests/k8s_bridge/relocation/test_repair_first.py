@@ -128,13 +128,25 @@ async def test_room_that_is_of_no_use_to_it_goes_to_who_is_new(small: Bench) -> 
     await small.stop()
 
 
-async def test_nothing_is_planned_again_where_nothing_ends(small: Bench) -> None:
-    """Three gangs come in nine seconds, each with cycles: one look every five seconds."""
+async def test_nothing_is_planned_again_where_nothing_ends(
+    small: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three gangs come in nine seconds, each with cycles: none of them looks for a repair."""
     await small.start()
     await full(small)
+    hastened = list[bool]()
+    hasten = RepairPlanner.hasten
+
+    def noted(self: RepairPlanner, snapshot: Snapshot) -> bool:
+        hastened.append(hasten(self, snapshot))
+        return hastened[-1]
+
     looks = len(small.solved.repairs)
+    monkeypatch.setattr(RepairPlanner, "hasten", noted)
     for number in range(3):
         await small.submit(f"late-{number}", 1)
+    assert len(hastened) >= 3
+    assert not any(hastened)
     assert len(small.solved.repairs) <= looks + 2
     await small.stop()
 
