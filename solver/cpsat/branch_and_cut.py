@@ -18,6 +18,9 @@ from fourleaf.solver.cpsat.relaxation import limited, model_of, nothing_more, or
 NEARLY_WHOLE = 1e-6
 """So far above a whole number a bound is still that number."""
 
+MOST_VARIABLES = 20_000
+"""Variables of a program, at most: 8,000 take HiGHS a hundred MiB, and memory is limited."""
+
 
 def branch_and_cut(
     program: Program, costs: Sequence[int], seconds: float, gap: float = 0.0
@@ -26,8 +29,11 @@ def branch_and_cut(
 
     It is checked in whole numbers; the bound is what HiGHS says, within its tolerance, and so is
     that there is no answer, which is proven without values. The same each time, as long as the
-    limit is not reached. `None` where nothing was found in time, or HiGHS fails in any other way.
+    limit is not reached. `None` where nothing was found in time, HiGHS fails in any other way, or
+    there are more than `MOST_VARIABLES`.
     """
+    if program.size > MOST_VARIABLES:
+        return None
     return or_none(lambda: _solve(program, costs, seconds, gap))
 
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ortools.math_opt.core.python import solver as math_opt  # type: ignore[import-untyped]
 
+from fourleaf.solver.cpsat import branch_and_cut as module
 from fourleaf.solver.cpsat.branch_and_cut import branch_and_cut
 from fourleaf.solver.cpsat.program import Program
 from tests.solver.cpsat.programs import answers, counted, made
@@ -58,6 +59,14 @@ def test_where_it_fails_nothing_is_known(
 
     monkeypatch.setattr(math_opt, "solve", fail)
     assert branch_and_cut(made([1], [([1], 1)]), [1], 60) is None
+
+
+def test_too_large_a_program_is_left_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of three variables where two may be: the memory of the solver process is limited."""
+    program = made([1, 1, 1], [([1, 1, 1], 2)])
+    assert branch_and_cut(program, [1, 1, 1], 60) is not None
+    monkeypatch.setattr(module, "MOST_VARIABLES", 2)
+    assert branch_and_cut(program, [1, 1, 1], 60) is None
 
 
 def test_without_time_nothing_is_known() -> None:
