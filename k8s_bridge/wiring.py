@@ -45,6 +45,7 @@ from fourleaf.k8s_bridge.scheduling.holds.api_backoff import (
     BackoffCause,
 )
 from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
+from fourleaf.k8s_bridge.scheduling.silent_nodes import SilentNodes
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 
 
@@ -86,6 +87,7 @@ class Outcomes:
     patience: VolumePatience
     volumes: AwaitedVolumes
     unanswered: UnansweredBindings
+    silent_nodes: SilentNodes
     plugins: BindingPlugins
     spawn: Spawn
 
@@ -109,8 +111,9 @@ class Outcomes:
         missed = self.volumes.missed_by(commit)
         cause = BackoffCause(ReasonKind.VOLUMES_AWAITED, missed.step) if missed else REFUSED
         least = max(waits, default=0.0)
-        if self.unanswered.gave_up(commit):
+        if nodes := self.unanswered.gave_up(commit):
             # Its next dry run would pass as this one did. Others have its nodes half of the time.
+            self.silent_nodes.note(commit.gang, nodes)
             cause, least = UNANSWERED, max(least, GIVE_UP_SECONDS)
         self.backoff.note(commit.gang, why, least, cause)
         # Nothing but the API's refusal is left where all nodes are there still.
@@ -162,7 +165,10 @@ class Wiring:
         cluster, cache, clock = self.cluster, self.cache, self.clock
         backoff, patience = ApiBackoff(clock), VolumePatience()
         volumes = AwaitedVolumes(ledger, clock, self.observer.awaits_volume)
-        unanswered = UnansweredBindings(self.observer.awaits_binding)
+        unanswered, silent_nodes = (
+            UnansweredBindings(self.observer.awaits_binding),
+            SilentNodes(clock),
+        )
         plugins = self.plugins(epoch)
         trials = BindingTrials(self.dry_run, clock, tasks.create_task, cache.changed.set, plugins)
         reconciler = Reconciler(
@@ -185,6 +191,7 @@ class Wiring:
                 patience,
                 volumes,
                 unanswered,
+                silent_nodes,
                 plugins,
                 tasks.create_task,
             ),
@@ -231,6 +238,7 @@ class Wiring:
             self.observer,
             clock,
             backoff,
+            silent_nodes,
             relocation,
             self.solver_time,
             lambda: nodes.dead if nodes else frozenset(),

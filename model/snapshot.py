@@ -10,7 +10,7 @@ from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.devices.free import FreeDevices
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey, OwnerKey, Replicas, replicas_of
-from fourleaf.model.plan import Move, Placement
+from fourleaf.model.plan import Move, Placement, Plan
 from fourleaf.model.resources import Resources, counted, free_devices, minus, total
 from fourleaf.model.running_gang import EvictionLimit, StandingGang
 
@@ -65,6 +65,12 @@ def once_placed(
             ends=ends,
             owner=gang.owner,
         )
+
+
+def placed(snapshot: Snapshot, plan: Plan) -> list[RunningPod]:
+    """The members of gangs of `snapshot` that `plan` has put on nodes."""
+    gangs = snapshot.gangs_by_key
+    return [pod for one in plan.placements for pod in once_placed(gangs[one.gang], one)]
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ from fourleaf.model.plan import Waiting
 from fourleaf.model.readers.dra.published import Published
 from fourleaf.model.readers.live import LiveReader, LiveReading
 from fourleaf.model.readers.live.fabric_cache import used_like
+from fourleaf.model.readers.live.pod_cache import MOST_PODS_AT_ONCE
 from fourleaf.model.readers.pods.disruption_budgets import budget_limits
 from fourleaf.model.running_gang import EvictionLimit, PodName, StandingGang
 from fourleaf.model.snapshot import DEFAULTS, Snapshot
@@ -116,7 +117,8 @@ class ClusterCache:
         if version < self._complete.get(kind, 0):
             return
         self._complete[kind] = version
-        bodies = self._brought_up(kind, listing.items, version)
+        known = self.objects.get(kind, {})
+        bodies = self._brought_up(known, listing.items, version)
         opened = [body for body in bodies.values() if kind is PODS and self._has_opened(body)]
         self.objects[kind] = bodies
         self._forget_budgets(kind)
@@ -126,9 +128,11 @@ class ClusterCache:
         if kind is PODS:
             before = self._pods
             self._pods, self._made = {}, PodsByController()
-            for body in bodies.values():
-                seen = pod_seen(body)
-                self._pods[seen.pod.uid] = self._as_bound(seen, before.get(seen.pod.uid))
+            for at, body in bodies.items():
+                seen = before.get(_uid(body))
+                if seen is None or known.get(at) is not body:
+                    seen = self._as_bound(pod_seen(body), seen)
+                self._pods[seen.pod.uid] = seen
                 self._made.add(seen.pod.uid, seen.controller)
             self._uids = {(s.pod.namespace, s.pod.name): uid for uid, s in self._pods.items()}
             self._notify(before.keys() | self._pods.keys())
@@ -139,12 +143,18 @@ class ClusterCache:
             self.nodes_changed.set()
 
     def _brought_up(
-        self, kind: Kind, items: Iterable[Body], version: int
+        self, known: Mapping[tuple[str, str], Body], items: Iterable[Body], version: int
     ) -> dict[tuple[str, str], Body]:
-        """The objects of a list of that version, and what is known of them that is newer."""
-        known = self.objects.get(kind, {})
+        """The objects of a list of that version, and what is known of them that is newer.
+
+        One that is as it was known is the same object, so that it is not looked at again.
+        """
         newer = {key: body for key, body in known.items() if _version(body) > version}
-        here = {_key(body): body for body in items if _uid(body) not in self._gone}
+        listed = {_key(body): body for body in items if _uid(body) not in self._gone}
+        here = {
+            key: before if (before := known.get(key)) and _are_one(before, body) else body
+            for key, body in listed.items()
+        }
         return here | newer
 
     def _as_bound(self, seen: PodSeen, known: PodSeen | None) -> PodSeen:
@@ -319,7 +329,8 @@ class ClusterCache:
 
     def running_on(self, node: str) -> Iterator[tuple[GangKey, Member]]:
         """The pods of ours that are bound to `node`, with the gangs that they belong to."""
-        reading = self.reading()
+        # Of pods that wait nothing is asked, and this is asked for each node.
+        reading = self._reader.reading(self._clock.wall(), room=0)
         for gang, uid in reading.ours_on(node):
             seen = self._pods.get(uid)
             if seen is not None and seen.node == node and not seen.finished:
@@ -376,12 +387,19 @@ class ClusterCache:
         """A plan found no place for these gangs; those that wait for one of them may go ahead."""
         self._note(self._reader.not_placed(waiting, self._clock.wall()))
 
+    def take_in(self) -> bool:
+        """Read some of what has changed, so that a reading is quick; whether there is more."""
+        return self._reader.take_in(self._clock.wall())
+
     def reading(self) -> LiveReading:
-        """What there is to plan, now."""
+        """What there is to plan, now: of thousands of pods that have come, some are left for later.
+
+        `take_in` before it leaves none.
+        """
         now = self._clock.wall()
-        reading = self._reader.reading(now)
+        reading = self._reader.reading(now, MOST_PODS_AT_ONCE)
         if self._reader.date_anew(now):
-            reading = self._reader.reading(now)
+            reading = self._reader.reading(now, MOST_PODS_AT_ONCE)
         if self._reader.is_behind:
             # What is left is read in a while, though nothing else changes by then.
             self.changed.set()
@@ -458,6 +476,15 @@ def _key(body: Body) -> tuple[str, str]:
 
 def _uid(body: Body) -> str:
     return str(body["metadata"].get("uid", ""))
+
+
+def _are_one(before: Body, body: Body) -> bool:
+    """Whether an object is there in the same version."""
+    metadata, known = body["metadata"], before["metadata"]
+    return bool(
+        metadata.get("uid") == known.get("uid")
+        and metadata["resourceVersion"] == known["resourceVersion"]
+    )
 
 
 def _gated(body: Body) -> bool:

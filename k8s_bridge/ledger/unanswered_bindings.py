@@ -193,7 +193,8 @@ class UnansweredBindings:
     _open: dict[str, BindingAttempt] = field(default_factory=dict)
     """By the UID of the pod; the one that was sent first comes first."""
     _told: dict[str, _SaidOfCommit] = field(default_factory=dict)
-    _given_up: set[str] = field(default_factory=set)
+    _given_up: dict[str, str] = field(default_factory=dict)
+    """UID of a pod -> the node to which its binding got no answer."""
     _suspects: dict[str, None] = field(default_factory=dict)
     """UIDs of pods that got no answer once, and were not bound since."""
 
@@ -201,7 +202,7 @@ class UnansweredBindings:
     def under_way(self, attempt: BindingAttempt) -> Iterator[None]:
         """A binding is sent, and no more at the end, whatever came of it."""
         uid = attempt.member.pod.uid
-        self._given_up.discard(uid)
+        self._given_up.pop(uid, None)
         self._open[uid] = attempt
         try:
             yield
@@ -211,7 +212,7 @@ class UnansweredBindings:
     def give_up(self, attempt: BindingAttempt) -> None:
         """Its commit goes back for want of an answer."""
         uid = attempt.member.pod.uid
-        self._given_up.add(uid)
+        self._given_up[uid] = attempt.member.node
         self._suspects[uid] = None
         while len(self._suspects) > SUSPECTS_LIMIT:
             del self._suspects[next(iter(self._suspects))]
@@ -230,11 +231,10 @@ class UnansweredBindings:
         rest = [one for one in every if one.pod.uid not in self._suspects]
         return [some for some in (first, rest) if some]
 
-    def gave_up(self, commit: Commit) -> bool:
-        """Whether a commit goes back for want of an answer; said once."""
-        uids = {member.pod.uid for member in commit.members} & self._given_up
-        self._given_up -= uids
-        return bool(uids)
+    def gave_up(self, commit: Commit) -> frozenset[str]:
+        """The nodes for want of whose answers a commit goes back; said once."""
+        found = (self._given_up.pop(member.pod.uid, "") for member in commit.members)
+        return frozenset(filter(None, found))
 
     def look(self, ledger: Ledger, now: float) -> None:
         """Tell of what has taken long by `now`, on the monotonic clock."""

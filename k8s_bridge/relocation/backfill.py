@@ -11,7 +11,7 @@ from fourleaf.k8s_bridge.relocation.records import Purpose
 from fourleaf.k8s_bridge.relocation.reserved_seats import is_kept, placements
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
-from fourleaf.model.snapshot import RunningPod, Snapshot, once_placed
+from fourleaf.model.snapshot import Snapshot, placed
 
 
 def backfill(
@@ -52,9 +52,3 @@ def backfill(
         return None
     there = tuple(pod for pod in snapshot.running if not (is_kept(pod) and pod.gang in reserved))
     return replace(snapshot, running=(*there, *placed(snapshot, plan)), gangs=short)
-
-
-def placed(snapshot: Snapshot, plan: Plan) -> list[RunningPod]:
-    """The members that `plan` has put on nodes."""
-    gangs = snapshot.gangs_by_key
-    return [pod for one in plan.placements for pod in once_placed(gangs[one.gang], one)]

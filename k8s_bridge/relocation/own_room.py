@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Container
 from dataclasses import replace
 
-from fourleaf.k8s_bridge.relocation.backfill import placed
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.contention import CONTENTION_REASONS
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
@@ -14,7 +13,7 @@ from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.resources import counted, fits
-from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.snapshot import Snapshot, placed
 
 
 def within_own_room(

@@ -28,6 +28,7 @@ from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule, hold_back
 from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
 from fourleaf.k8s_bridge.scheduling.revalidate import Kept, Revalidated, revalidate
 from fourleaf.k8s_bridge.scheduling.set_aside import SetAside
+from fourleaf.k8s_bridge.scheduling.silent_nodes import SilentNodes
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Placement, Plan, PlanStatus
 from fourleaf.model.readers.live import LiveReading
@@ -46,6 +47,11 @@ SEATS_PATIENCE_SECONDS = 2.0
 
 OWN_ROOM_SOLVES = 2
 """Solves of one cycle for gangs that their own kept places keep out; the next one goes on."""
+
+MOST_TURNS_TO_READ = 10
+"""Turns in which a cycle reads a thousand pods each before it plans."""
+READING_PAUSE_SECONDS = 0.02
+"""Between two of them, for all else that uses the event loop."""
 
 TURNS_FOR_BINDINGS = 8
 """Turns of the event loop in which bindings are sent, through the gate and to a connection."""
@@ -153,6 +159,7 @@ class Cycle:
     observer: CycleObserver
     clock: Clock
     api_backoff: ApiBackoff
+    silent_nodes: SilentNodes
     reservations: Reservations | None = None
     solver_time: SolveTime = field(default_factory=SolveTime)
     dead: Callable[[], frozenset[str]] = frozenset
@@ -179,7 +186,7 @@ class Cycle:
             await self.reservations.repair_first()
             # That may take a while, in which some were bound and others were taken back.
             self._assume_on_their_way()
-        reading = self.cache.reading()
+        reading = await self._reading()
         watch.lap("observe")
         # 2 Hold back what may not be planned now, and 3 solve the rest.
         plan = await self._planned(reading)
@@ -229,6 +236,17 @@ class Cycle:
             self.cache.forget(member)
         self._assumed = {}
 
+    async def _reading(self) -> LiveReading:
+        """Read what has changed, and let others have the event loop where that is much.
+
+        Of more than that, some is planned later, as if the watch had told it later.
+        """
+        for _ in range(MOST_TURNS_TO_READ):
+            if not self.cache.take_in():
+                break
+            await self.clock.sleep(READING_PAUSE_SECONDS)
+        return self.cache.reading()
+
     async def _planned(self, reading: LiveReading) -> Plan | None:
         self._left_out = False
         if not reading.snapshot.gangs:
@@ -237,13 +255,16 @@ class Cycle:
         kept = self.reservations
         seated = self._to_seat(kept) if kept else []
         free = self._held_back(reading)
-        able, held = self.held_gangs.apart(free)
+        able, held = self.held_gangs.apart(self.silent_nodes.kept_off(free))
         batch, aside = self.set_aside.without(able)
         plan = self.set_aside.fruitless(batch)
         if plan is None:
             plan = await self._solved(batch, free)
             self._left_out = self.set_aside.note(batch, plan)
         plan = replace(plan, waiting=(*plan.waiting, *aside, *held))
+        again = self.silent_nodes.not_elsewhere(free, plan)
+        if again is not None:
+            plan = amended(plan, await self._solved(again, free))
         more = kept.backfill(free, plan) if kept else None
         if more is not None:
             plan = joined(plan, (await self._solved(more, free)).placements)

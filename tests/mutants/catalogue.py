@@ -23,6 +23,7 @@ from tests.mutants.hung_pages import HUNG_PAGES
 from tests.mutants.judged_by_filters import JUDGED_BY_FILTERS
 from tests.mutants.kept_places import KEPT_PLACES
 from tests.mutants.last_looks import LAST_LOOKS
+from tests.mutants.much_at_once import MUCH_AT_ONCE
 from tests.mutants.mutant import Mutant
 from tests.mutants.named_objects import NAMED_OBJECTS
 from tests.mutants.needless import NEEDLESS
@@ -382,4 +383,5 @@ MUTANTS = (
     *SIZES_AND_LAG,
     *OWN_ERRORS,
     *DENIED_BINDINGS,
+    *MUCH_AT_ONCE,
 )

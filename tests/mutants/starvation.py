@@ -73,7 +73,7 @@ STARVATION = (
     Mutant(
         "a second solve counts the uplinks of the first",
         "two gangs of one cycle are given one uplink",
-        "k8s_bridge/relocation/backfill.py",
+        "model/snapshot.py",
         "for pod in once_placed(gangs[one.gang], one)]",
         "for pod in once_placed(replace(gangs[one.gang], bandwidth=None), one)]",
         f"{RELOCATION}/test_backfill.py::test_what_was_placed_first_keeps_its_uplinks",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from fourleaf.model.config.owner_kinds import DEFAULT_OWNER_KINDS, OwnerKinds
 from fourleaf.model.devices.held_devices import Grant
 from fourleaf.model.readers.gangs.names import GangNames, Identity
 from fourleaf.model.readers.gangs.read_gang import identity_of
+from fourleaf.model.readers.live.backlog import Backlog
 from fourleaf.model.readers.live.object_cache import (
     SOURCE,
     Address,
@@ -26,6 +28,9 @@ from fourleaf.model.readers.pods.claiming_pods import claims_named
 from fourleaf.model.readers.pods.named_objects import too_many_objects
 from fourleaf.model.readers.pods.pods import Pod, read_pod
 from fourleaf.model.readers.pods.volumes import claims_of
+
+MOST_PODS_AT_ONCE = 1_000
+"""Pods, and gangs of them, that are read before others have the event loop: a quarter second."""
 
 
 @dataclass(slots=True, eq=False)
@@ -93,6 +98,10 @@ class PodCache:
         self._stale: set[Address] = set()
         self._members: dict[Identity, dict[Address, None]] = {}
         self._dependents: dict[tuple[str, OwnerRef], set[Address]] = {}
+        self._room = math.inf
+        self._left: Backlog[Identity] = Backlog()
+        """Gangs that are left for want of room alone, whatever their namespace has had read."""
+        self._left_pods: Backlog[Address] = Backlog()
         self._kinds = DEFAULT_OWNER_KINDS
 
     @property
@@ -135,11 +144,21 @@ class PodCache:
     @property
     def is_behind(self) -> bool:
         """Whether something that has changed is not read yet."""
-        return bool(self._put_off or self.dirty)
+        return bool(self._put_off or self.dirty or self.is_cut_short)
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether more is to be read at once than was, so that others have a turn first."""
+        return bool(self._left or self._left_pods)
 
     def is_behind_in(self, namespace: str) -> bool:
         """The same of one namespace: pods of it that wait may be in no gang yet."""
-        return namespace in self._put_off or any(one[0] == namespace for one in self.dirty)
+        return (
+            namespace in self._put_off
+            or self._left.has(namespace)
+            or self._left_pods.has(namespace)
+            or any(one[0] == namespace for one in self.dirty)
+        )
 
     def due(self) -> set[Identity]:
         """Take the gangs that are to be read now; the others stay `dirty`.
@@ -158,8 +177,21 @@ class PodCache:
             members = self.members(identity)
             self._allowance.charge(identity[0], sum(self._pods[at].cost for at in members))
         self.dirty -= found
+        found = self._some(found)
         self.urgent.clear()
         return found
+
+    def _some(self, found: set[Identity]) -> set[Identity]:
+        """As many of these gangs, and of those left before, as there is room for."""
+        urgent = found & self.urgent
+        for one in urgent:
+            self._left.discard(one)
+        some = self._left.take(found - urgent, self._room) | urgent
+        # Two of one name are read together: they may have changed names.
+        shared = {other for one in some for other in self.names.sharing(one)}
+        some |= {one for one in shared if self._left.discard(one)}
+        self._room -= len(some)
+        return some
 
     def members(self, identity: Identity) -> Collection[Address]:
         """The pods of a gang, none where there is no such gang."""
@@ -172,6 +204,8 @@ class PodCache:
     def put(self, at: Address, body: Body) -> bool:
         """Take a pod as it is now; whether that says anything new."""
         known = self._pods.get(at)
+        if known is not None and known.body is body:
+            return False
         if _holds(body) or (known is not None and _holds(known.body)):
             before = None if known is None else _holds(known.body)
             if before != _holds(body):
@@ -206,6 +240,7 @@ class PodCache:
             return False
         self._forget_uid(known.uid)
         self._stale.discard(at)
+        self._left_pods.discard(at)
         self._urgent_pods.discard(at)
         self._watch(at, known, ())
         if known.identity is not None and (known.pod is None or known.pod.node):
@@ -244,12 +279,22 @@ class PodCache:
         if (at[0], ref) in self._dependents:
             self._put_off.setdefault(at[0], {})[ref] = None
 
-    def settle(self, now: float) -> None:
-        """Find the gangs of all pods that changed, and mark those gangs."""
+    def settle(self, now: float, room: float = math.inf) -> None:
+        """Find the gangs of pods that changed, and mark those gangs.
+
+        Where there is `room` for so many pods and gangs alone, the rest is left, but for what
+        decides which room of nodes is free.
+        """
         self._take_put_off(now)
+        self._room = room
+        urgent = self._urgent_pods & self._stale
+        for at in urgent:
+            self._left_pods.discard(at)
+        some = self._left_pods.take(self._stale - urgent, room) | urgent
+        self._stale = set()
         owners = self.owners_in(ObjectView(self._bodies, Report()))
         # In order, so that the same objects have the same plan.
-        for at in sorted(self._stale):
+        for at in sorted(some):
             known = self._pods[at]
             known.pod = None
             pod = self.read(at, Report(), owners)
@@ -263,7 +308,6 @@ class PodCache:
             self.dirty.add(identity)
             if at in self._urgent_pods:
                 self.urgent.add(identity)
-        self._stale.clear()
         self._urgent_pods.clear()
 
     def _take_put_off(self, now: float) -> None:

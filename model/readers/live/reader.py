@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 
@@ -32,7 +33,7 @@ from fourleaf.model.readers.live.object_cache import (
     address_of,
     what_counts,
 )
-from fourleaf.model.readers.live.pod_cache import PodCache
+from fourleaf.model.readers.live.pod_cache import MOST_PODS_AT_ONCE, PodCache
 from fourleaf.model.readers.live.reading import (
     LiveReading,
     Runners,
@@ -205,7 +206,7 @@ class LiveReader:
         wait, or may be moved.
         """
         with without_collection():
-            self._settled(now)
+            self._settled(now, MOST_PODS_AT_ONCE)
             return list(self._stands(now, dead, everyone))
 
     def _stands(self, now: float, dead: Container[str], everyone: bool) -> Iterator[StandingGang]:
@@ -224,10 +225,19 @@ class LiveReader:
         ground, standing = self._ground, self._standing
         return needed_neighbours(draft, standing.neighbours, ground.nodes) if draft else ()
 
-    def reading(self, now: float) -> LiveReading:
-        """The cluster as it is known now, `now` in seconds since the epoch."""
+    def reading(self, now: float, room: float = math.inf) -> LiveReading:
+        """The cluster as it is known now, `now` in seconds since the epoch.
+
+        Where more pods that wait have changed than there is `room` for, some are read later.
+        """
         with without_collection():
-            return self._settled(now)
+            return self._settled(now, room)
+
+    def take_in(self, now: float) -> bool:
+        """Read some of what has changed, so that a reading is quick; whether there is more."""
+        with without_collection():
+            self._take_in(now, MOST_PODS_AT_ONCE)
+        return self._table.is_cut_short
 
     @property
     def is_behind(self) -> bool:
@@ -241,12 +251,12 @@ class LiveReader:
     def arrivals(self, now: float) -> int:
         """How often gangs have become fit to be planned, up to `now`; see `LiveReading`."""
         with without_collection():
-            self._take_in(now)
+            self._take_in(now, MOST_PODS_AT_ONCE)
         return self._standing.arrivals
 
-    def _settled(self, now: float) -> LiveReading:
+    def _settled(self, now: float, room: float) -> LiveReading:
         last = self._reading
-        self._take_in(now)
+        self._take_in(now, room)
         self._renew()
         if last is None or self._is_outdated or last.snapshot.config is not self._config:
             self._beside.turns.something_changed(self._waiting.in_order, now)
@@ -261,8 +271,8 @@ class LiveReader:
         self._reading = reading
         return reading
 
-    def _take_in(self, now: float) -> None:
-        """Read what has changed, without making a reading of it."""
+    def _take_in(self, now: float, room: float = math.inf) -> None:
+        """Read what has changed, without making a reading of it; in part where `room` ends."""
         table = self._table
         if now != self._taken_in_at:
             self._taken_in_at = now
@@ -270,7 +280,7 @@ class LiveReader:
         changed = self._settle_ground(now)
         changed = any([changed, self._settle_priorities(), self._settle_claims()])
         changed = changed or self._standing.attached.changed
-        table.settle(now)
+        table.settle(now, room)
         self._is_outdated = self._is_outdated or changed
         while due := table.due():
             self._is_outdated = True

@@ -18,6 +18,7 @@ from fourleaf.k8s_bridge.relocation.tenants.caused_evictions import (
 )
 from fourleaf.k8s_bridge.scheduling.cycle import Cycle
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
+from fourleaf.k8s_bridge.scheduling.silent_nodes import SilentNodes
 from fourleaf.model.config.relocation import Backfill
 from fourleaf.model.config.spec import SchedulerConfig, Spec
 from fourleaf.model.gang import GangKey
@@ -124,6 +125,7 @@ class TermLeader(Leader):
             Silent(),
             self.clock,
             self.api_backoff,
+            SilentNodes(self.clock),
             self.relocating,
             dead=lambda: self.nodes.dead,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fourleaf.k8s_bridge.cache import cluster_cache
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import COSCHEDULING_POD_GROUPS, JOBS, NODES, PODS, Kind
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
@@ -208,3 +209,23 @@ async def test_what_others_call_their_gangs_is_nothing_to_a_tenant() -> None:
     details = {gang.hold.detail for gang in reading.snapshot.gangs if gang.hold}
     assert details == {"1 of 2 members exist", "PodGroup other/g does not exist"}
     assert not [one for one in reading.problems if one.field == "metadata.namespace"]
+
+
+async def test_a_list_of_what_is_known_is_not_read(
+    cache: ClusterCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two pods one has changed since the last list: it alone is read by the next one."""
+    cluster = MemoryCluster()
+    await made(cluster, "same")
+    _, target = await made(cluster, "other")
+    cache.take_all(PODS, await cluster.list(PODS))
+    cache.reading()
+    read: list[str] = []
+    known = cluster_cache.pod_seen
+    monkeypatch.setattr(
+        cluster_cache, "pod_seen", lambda body: read.append(body["metadata"]["name"]) or known(body)
+    )
+    await cluster.patch(PODS, target, {"metadata": {"labels": {"a": "b"}}})
+    cache.take_all(PODS, await cluster.list(PODS))
+    assert read == ["other"]
+    assert {str(gang.key) for gang in cache.reading().snapshot.gangs} == {"ml/same", "ml/other"}

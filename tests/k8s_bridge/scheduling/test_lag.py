@@ -19,6 +19,7 @@ from fourleaf.k8s_bridge.ledger.names import PAGES
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.scheduling.cycle import Cycle
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
+from fourleaf.k8s_bridge.scheduling.silent_nodes import SilentNodes
 from fourleaf.model.gang import GangKey
 from tests.k8s_bridge.test_scheduler import TEAM, Bench
 from tests.twins.virtual_clock import VirtualClock
@@ -83,7 +84,9 @@ async def test_a_member_that_is_bound_stands_before_the_watch_says_so() -> None:
     for kind in (NODES, PODS):
         cache.take_all(kind, await cluster.list(kind))
     member, ledger = Member(pod, "n-0-0-0", ()), Ledger()
-    cycle = Cycle(cache, ledger, unused, unused, unused, clock, ApiBackoff(clock))
+    cycle = Cycle(
+        cache, ledger, unused, unused, unused, clock, ApiBackoff(clock), SilentNodes(clock)
+    )
     with ledger.deciding([Commit("c", GangKey(TEAM, "g"), None, (member,), ())]):
         cycle._assume_on_their_way()
         assert not cache.reading().snapshot.gangs
@@ -103,7 +106,9 @@ async def test_members_on_their_way_wait_again_when_the_term_is_over() -> None:
     for kind in (NODES, PODS):
         cache.take_all(kind, await cluster.list(kind))
     member, ledger = Member(pod, "n-0-0-0", ()), Ledger()
-    cycle = Cycle(cache, ledger, unused, unused, unused, clock, ApiBackoff(clock))
+    cycle = Cycle(
+        cache, ledger, unused, unused, unused, clock, ApiBackoff(clock), SilentNodes(clock)
+    )
     with ledger.deciding([Commit("c", GangKey(TEAM, "g"), None, (member,), ())]):
         cycle._assume_on_their_way()
         assert not cache.reading().snapshot.gangs

@@ -1,0 +1,58 @@
+"""Backlog: what is to be read, of which some is left where much has come at once.
+
+Thousands of pods may come at once, and reading them all would hold the event loop until the lead
+is lost. Namespaces take turns: of one with a hundred thousand pods, no other waits for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item", bound=tuple[str, ...])
+
+
+class Backlog(Generic[Item]):
+    """Items that begin with their namespace, which are taken in turn by namespace."""
+
+    def __init__(self) -> None:
+        self._left: dict[str, dict[Item, None]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._left)
+
+    def has(self, namespace: str) -> bool:
+        """Whether any of a namespace is left."""
+        return namespace in self._left
+
+    def discard(self, item: Item) -> bool:
+        """Forget an item; whether it was left."""
+        items = self._left.get(item[0], {})
+        found = item in items
+        if found:
+            del items[item]
+            if not items:
+                del self._left[item[0]]
+        return found
+
+    def take(self, fresh: Set[Item], room: float) -> set[Item]:
+        """As many as there is room for of those that are left and the fresh ones; keep the rest."""
+        if not self._left and len(fresh) <= room:
+            return set(fresh)
+        # In order, so that the same objects are read in the same turns.
+        for item in sorted(fresh):
+            self._left.setdefault(item[0], {})[item] = None
+        found: set[Item] = set()
+        while self._left and len(found) < room:
+            found.update(self._turn(room - len(found)))
+        return found
+
+    def _turn(self, room: float) -> Iterable[Item]:
+        """One of each namespace, as far as there is room; who was served comes last next time."""
+        for namespace in list(self._left)[: int(min(room, len(self._left)))]:
+            items = self._left.pop(namespace)
+            item = next(iter(items))
+            del items[item]
+            if items:
+                self._left[namespace] = items
+            yield item

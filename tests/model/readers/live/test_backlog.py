@@ -1,0 +1,103 @@
+"""Thousands of pods that come at once are read in turns, by namespace, and nothing is lost."""
+
+from __future__ import annotations
+
+import math
+
+from fourleaf.model.gang import GangKey
+from fourleaf.model.readers.live import LiveReader, LiveReading
+from fourleaf.model.readers.live.backlog import Backlog
+from fourleaf.model.readers.objects.annotations import GANG, GANG_SIZE
+from tests.model.readers.live.test_live import NOW, reader, tell
+from tests.model.readers.made import node, pod
+
+
+def waiting(reading: LiveReading) -> list[str]:
+    """The gangs of a reading, as NAMESPACE/NAME."""
+    return [str(one.key) for one in reading.snapshot.gangs]
+
+
+def test_namespaces_take_turns() -> None:
+    """Of five of `a`, two of `b` and one of `c`, four are taken: one each, and then one of `a`."""
+    left: Backlog[tuple[str, str]] = Backlog()
+    every = {*(("a", str(i)) for i in range(5)), ("b", "0"), ("b", "1"), ("c", "0")}
+    assert left.take(every, 4) == {("a", "0"), ("b", "0"), ("c", "0"), ("a", "1")}
+    assert left.has("a")
+    assert not left.has("c")
+    # `b` is served before `a`, which was served last.
+    assert left.take({("d", "0")}, 2) == {("b", "1"), ("a", "2")}
+    assert left.take(set(), math.inf) == {("a", "3"), ("a", "4"), ("d", "0")}
+    assert not left
+
+
+def test_what_has_gone_is_taken_no_more() -> None:
+    """An item is forgotten once, and its namespace with the last one of it."""
+    left: Backlog[tuple[str, str]] = Backlog()
+    assert left.take({("a", "0"), ("a", "1")}, 0) == set()
+    assert left.discard(("a", "0"))
+    assert not left.discard(("a", "0"))
+    assert left.take(set(), 5) == {("a", "1")}
+    assert not left.has("a")
+
+
+def test_one_that_comes_with_thousands_is_read_first() -> None:
+    """Ten pods of one namespace and one of another, room for four: it is among these."""
+    made = reader(node(), *(pod(f"w-{i}") for i in range(10)))
+    tell(made, pod("honest", namespace="other"))
+    first = made.reading(NOW, room=4)
+    assert GangKey("other", "honest") in {one.key for one in first.snapshot.gangs}
+    assert len(waiting(first)) <= 4
+    assert made.is_behind
+    assert made.is_behind_in("ml")
+    assert not made.is_behind_in("other")
+
+
+def test_all_are_read_in_turns() -> None:
+    """After so many turns the reading is the one that a reader has that is not in a hurry."""
+    objects = [node(), *(pod(f"w-{i}") for i in range(10))]
+    made, whole = reader(*objects), reader(*objects)
+    turns = 0
+    while made.reading(NOW, room=4) and made.is_behind:
+        turns += 1
+    assert 2 <= turns <= 6
+    assert waiting(made.reading(NOW)) == waiting(whole.reading(NOW))
+    assert len(waiting(made.reading(NOW))) == 10
+
+
+def test_pods_that_run_are_read_at_once() -> None:
+    """Which room is free is never left for later: five pods on a node, and room for none."""
+    made = reader(node(), *(pod(f"w-{i}") for i in range(5)))
+    for number in range(5):
+        tell(made, pod(f"r-{number}", phase="Running", nodeName="n1"))
+    reading = made.reading(NOW, room=0)
+    assert len(reading.snapshot.running) == 5
+    assert not waiting(reading)
+
+
+def test_a_pod_that_goes_meanwhile_is_read_no_more() -> None:
+    """It was left for later and is gone: the next reading has the other nine."""
+    made = reader(node(), *(pod(f"w-{i}") for i in range(10)))
+    made.reading(NOW, room=2)
+    made.remove("", "Pod", "ml", "w-9")
+    assert len(waiting(made.reading(NOW))) == 9
+
+
+def test_members_of_one_name_are_read_together() -> None:
+    """A gang of six that was read in part grows whole, and is never two gangs."""
+    said = {GANG: "g", GANG_SIZE: "6"}
+    made = reader(node(), *(pod(f"g-{i}", annotations=said) for i in range(6)))
+    for _ in range(6):
+        found = [one for one in made.reading(NOW, room=2).snapshot.gangs if one.key.name == "g"]
+        assert len(found) <= 1
+    (gang,) = made.reading(NOW).snapshot.gangs
+    assert len(gang.requests) == 6
+
+
+def test_the_same_object_is_not_read_again() -> None:
+    """A list has what is known already: nothing has changed, and nothing is to be read."""
+    made: LiveReader = reader(node())
+    body = pod("w")
+    assert made.put("", "Pod", body)
+    made.reading(NOW)
+    assert not made.put("", "Pod", body)
+    assert made.reading(NOW).snapshot is made.reading(NOW).snapshot
