@@ -48,7 +48,7 @@ class Ground:
     def _furnish(self) -> None:
         self.api: Api = self.plane.api()
         if self.needs.controllers:
-            self.plane.controller_manager()
+            self.plane.controller_manager(controllers=self.needs.controllers)
         self.plane.kwok()
         create_fleet(self.plane.kubeconfig(), self.fleet)
         grant(self.plane, *ROLES)
@@ -60,7 +60,11 @@ class Ground:
             return file.read().decode()
 
     def clean(self) -> None:
-        """Remove every pod and every record of the scheduler, and put the fleet back."""
+        """Remove every Job, pod and record of the scheduler, and put the fleet back."""
+        for job in self.api.get("/apis/batch/v1/jobs")["items"]:
+            path = f"/apis/batch/v1/namespaces/{job['metadata']['namespace']}/jobs"
+            with suppress(ApiError):
+                self.api.delete(f"{path}/{job['metadata']['name']}?propagationPolicy=Background")
         for pod in self._pods():
             where = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods"
             with suppress(ApiError):

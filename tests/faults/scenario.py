@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 class Needs:
     """The control plane that a scenario needs, and how its replicas run.
 
-    `flags` are more flags of kube-apiserver, `arguments` more of `fourleaf run`. With
-    `controllers`, kube-controller-manager runs too.
+    `flags` are more flags of kube-apiserver, `arguments` more of `fourleaf run`. Where any
+    `controllers` are named, kube-controller-manager runs these.
     """
 
     nodes: int = 16
     flags: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
-    controllers: bool = False
+    controllers: tuple[str, ...] = ()
 
 
 def _available() -> str:

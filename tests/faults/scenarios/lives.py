@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from tests.controlplane.api import ApiError
+from tests.controlplane.flags import CONTROLLERS
 from tests.controlplane.stages import COMPLETE_AFTER
 from tests.controlplane.waiting import CRDS
 from tests.e2e.checker import holds
@@ -159,7 +160,7 @@ SCENARIOS = (
         "namespace-deleted",
         "A namespace deleted in mid-commit leaves nothing behind, and other gangs go on.",
         namespace_deleted,
-        Needs(controllers=True),
+        Needs(controllers=CONTROLLERS),
     ),
     Scenario(
         "completed",
