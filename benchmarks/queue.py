@@ -27,6 +27,7 @@ from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.k8s_bridge.scheduling.cycle import Cycle, CycleReport
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
+from fourleaf.k8s_bridge.scheduling.silent_nodes import SilentNodes
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.snapshot import Snapshot
@@ -98,6 +99,7 @@ class Queue:
             Silent(),
             self.clock,
             ApiBackoff(self.clock),
+            SilentNodes(self.clock),
         )
 
     def comes(self, number: int) -> None:
