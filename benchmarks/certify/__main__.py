@@ -38,7 +38,7 @@ ROWS = {
     "gangs-1000": Row("gangs", 1000, 4, 0.2),
     "singles-1000": Row("singles", 1000, 2, 0.2),
 }
-LIMITS = (0.5, 1.0, 10.0)
+LIMITS: tuple[float, ...] = (0.5, 1.0, 10.0)
 TITLE = "Where one by one leaves gangs waiting"
 NOTE = """After Christensen, Giallorenzo and Mauro (arXiv 2511.08373, 2025), who let a constraint \
 solver try where kube-scheduler has left pods pending, on small and middling clusters: more \

@@ -99,7 +99,9 @@ def limited(snapshot: Snapshot, seconds: float) -> SchedulerConfig:
 
 def _part(cpu: float, memory: float, gpus: int = 0) -> Resources:
     """Shares of what a node offers."""
-    return Resources(gpus=gpus, cpu=int(cpu * OFFER.cpu), memory=int(memory * OFFER.memory), pods=1)
+    return Resources(
+        gpus=gpus, cpu=int(cpu * OFFER.cpu), memory=int(memory * (OFFER.memory or 0)), pods=1
+    )
 
 
 def _gpus(count: int) -> Resources:

@@ -74,11 +74,12 @@ def draw(browser: Browser, picture: Picture) -> int:
     else:
         sources = [Source("gpu-cluster", objects=scene(picture.nodes))]
     source = FileSource("gpu-cluster", sources, NOW)
-    size = {"width": picture.width, "height": picture.height}
-    scheme = "dark" if picture.scheme == "dark" else "light"
     with (
         Served(source) as served,
-        browser.new_context(viewport=size, color_scheme=scheme) as context,
+        browser.new_context(
+            viewport={"width": picture.width, "height": picture.height},
+            color_scheme="dark" if picture.scheme == "dark" else "light",
+        ) as context,
     ):
         page = context.new_page()
         page.goto(served.url + picture.path)

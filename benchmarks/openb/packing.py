@@ -13,7 +13,7 @@ untouched device, some untouched devices, a node.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -60,7 +60,7 @@ class Packing:
     def __init__(
         self,
         kinds: Sequence[Pod],
-        prices: Sequence[float],
+        prices: Iterable[float],
         step: int = STEP,
         generous: bool = False,
     ) -> None:
@@ -119,7 +119,7 @@ class Packing:
         """By what is left of a device: its value, and the kind to begin with or -1 for none."""
         tables = [(np.zeros(self._most + 1), np.full(self._most + 1, -1))]
         for left in range(1, WHOLE // GRAIN + 1):
-            values, choices = (table.copy() for table in tables[-1])
+            values, choices = tables[-1][0].copy(), tables[-1][1].copy()
             for i in sharing:
                 size = self._sizes[i]
                 if size <= left:

@@ -13,11 +13,11 @@ is a bound on what any placement reaches (weak duality), where packings round ge
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from ortools.linear_solver import pywraplp
+from ortools.linear_solver import pywraplp  # type: ignore[import-untyped]
 
 from benchmarks.openb.load import WHOLE, Machine, Pod
 from benchmarks.openb.packing import STEP, Packing
@@ -92,7 +92,7 @@ def prices(
 class _Master:
     """The LP over the packings known so far."""
 
-    def __init__(self, demand: Sequence[float], shapes: Counter[tuple[int, int]]) -> None:
+    def __init__(self, demand: Iterable[float], shapes: Counter[tuple[int, int]]) -> None:
         self._lp = pywraplp.Solver.CreateSolver("GLOP")
         self._lp.Objective().SetMaximization()
         endless = self._lp.infinity()

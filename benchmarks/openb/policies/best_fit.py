@@ -16,7 +16,7 @@ def tightest(pod: Pod, gpu: Ints) -> Ints:
     """On each room of `gpu` [room, device] the device with least left that suffices."""
     if not pod.gpus:
         return np.full(len(gpu), -1)
-    return np.argmin(np.where(gpu >= pod.share, gpu, NO_ROOM), axis=1)
+    return np.asarray(np.argmin(np.where(gpu >= pod.share, gpu, NO_ROOM), axis=1))
 
 
 class BestFit:
