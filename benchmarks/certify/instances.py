@@ -100,7 +100,7 @@ def limited(snapshot: Snapshot, seconds: float) -> SchedulerConfig:
 def _part(cpu: float, memory: float, gpus: int = 0) -> Resources:
     """Shares of what a node offers."""
     return Resources(
-        gpus=gpus, cpu=int(cpu * OFFER.cpu), memory=int(memory * (OFFER.memory or 0)), pods=1
+        gpus=gpus, cpu=int(cpu * (OFFER.cpu or 0)), memory=int(memory * (OFFER.memory or 0)), pods=1
     )
 
 
