@@ -7,6 +7,8 @@ from tests.mutants.mutant import Mutant
 PODS = "model/readers/live/pod_cache.py"
 BACKLOG = "model/readers/live/backlog.py"
 TESTS = "tests/model/readers/live/test_backlog.py"
+NOWHERE = "model/readers/gangs/fit_nowhere.py"
+NOWHERE_TESTS = "tests/model/readers/gangs/test_fit_nowhere.py"
 SILENT = "k8s_bridge/scheduling/silent_nodes.py"
 SILENT_TESTS = "tests/k8s_bridge/scheduling/test_silent_nodes.py"
 
@@ -76,5 +78,29 @@ MUCH_AT_ONCE = (
         "        while len(self._until) > MOST_GANGS:\n",
         "        while False:\n",
         f"{SILENT_TESTS}::test_few_are_remembered_for_a_while",
+    ),
+    Mutant(
+        "who fits on no node has no turn",
+        "a thousand pods that can never start keep each other and others waiting",
+        "model/readers/gangs/mind_others.py",
+        "        if budget.refuses(draft) or turns.have_none_for(draft):\n",
+        "        if budget.refuses(draft):\n",
+        f"{NOWHERE_TESTS}::test_none_waits_for_a_pod_that_fits_on_no_node",
+    ),
+    Mutant(
+        "who fits on one node has a turn",
+        "two pods that repel each other are planned at once, and both come to one node",
+        NOWHERE,
+        "known = not any(self._is_good(node, *asked) for node in self._nodes)",
+        "known = not all(self._is_good(node, *asked) for node in self._nodes)",
+        f"{NOWHERE_TESTS}::test_who_fits_on_one_node_alone_goes_ahead",
+    ),
+    Mutant(
+        "looks for gangs that fit nowhere have an end",
+        "thousands of such pods and nodes hold up the event loop",
+        NOWHERE,
+        "            if self._left <= 0:\n",
+        "            if self._left <= -(10**9):\n",
+        f"{NOWHERE_TESTS}::test_looks_have_an_end",
     ),
 )

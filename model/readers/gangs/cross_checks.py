@@ -39,7 +39,7 @@ def side_by_side(
     gang into two namespaces.
     """
     turns = turns or Turns()
-    turns.begin()
+    turns.begin(fabric)
     found = list(drafts)
     for draft in found:
         draft.begin_anew()

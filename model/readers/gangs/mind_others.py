@@ -123,7 +123,7 @@ def _take_turns(
     going: dict[GangKey, Draft] = {}
     foreign: dict[str, set[PodTerm]] = defaultdict(set)
     for draft in sorted((one for one in drafts if one.gang.hold is None), key=turns.order):
-        if budget.refuses(draft):
+        if budget.refuses(draft) or turns.have_none_for(draft):
             continue
         some = [pods[0] for pods in kinds.get(draft.gang.key, [draft.waiting])]
         find = partial(_first_ahead, some, ahead, places, firsts)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
+from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Waiting
 from fourleaf.model.readers.gangs.drafts import Draft
+from fourleaf.model.readers.gangs.fit_nowhere import FitNowhere
 from fourleaf.model.readers.gangs.likeness import Likeness
 from fourleaf.model.reasons.kinds import ReasonKind
 
@@ -47,7 +49,7 @@ class Turns:
 
     A tenant may have any number of gangs of which no two are of a kind, and of a priority above all
     others. So one of them that finds no place while gangs of other namespaces wait for it costs all
-    of its namespace the turn, whatever changes meanwhile.
+    of its namespace the turn, whatever changes meanwhile. One that fits on no node has none.
     """
 
     def __init__(self) -> None:
@@ -61,11 +63,17 @@ class Turns:
         self._since: dict[_Turn, int] = {}
         self._rounds = 0
         self._count = 0
+        self._nowhere = FitNowhere()
 
-    def begin(self) -> None:
+    def begin(self, fabric: Fabric) -> None:
         """All gangs are put into order anew."""
         self._ahead = {}
         self._for_others = set()
+        self._nowhere.begin(fabric)
+
+    def have_none_for(self, draft: Draft) -> bool:
+        """Whether a gang keeps none waiting, and waits for none: it fits on no node."""
+        return self._nowhere.has(draft.as_read)
 
     def order(self, draft: Draft) -> Order:
         """The place of a gang, the first one smallest."""

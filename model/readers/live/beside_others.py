@@ -50,7 +50,7 @@ class BesideOthers:
             changed = [draft for draft in drafts if draft.gang is not draft.as_read]
         else:
             # So it is mostly, and then not even a long queue is gone through.
-            self.turns.begin()
+            self.turns.begin(ground.fabric)
             changed = []
         for draft in changed:
             old = before.get(draft.gang.key)
