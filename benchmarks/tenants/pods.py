@@ -106,7 +106,7 @@ def differing(size: int) -> list[Body]:
     policy = {"topology.scheduler/topology-policy": "Preferred"}
     bodies = []
     for k, body in enumerate(gang("b", size, 1, **policy)):
-        limits = {"nvidia.com/gpu": str(1 + k % 3)}
+        limits = {"nvidia.com/gpu": str(2 if k % 10 == 0 else 1)}
         resources = {"limits": limits, "requests": {"cpu": f"{k + 1}m"}}
         body["spec"]["containers"][0]["resources"] = resources
         bodies.append(body)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection
 
 from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule
 from fourleaf.model.gang import Gang, GangKey, Hold
@@ -11,7 +11,7 @@ from fourleaf.model.reasons.kinds import ReasonKind
 _STEP = "Look for an API server that is slow or down; it is being asked."
 
 
-def rule(gangs: Container[GangKey]) -> HoldRule:
+def rule(gangs: Collection[GangKey]) -> HoldRule | None:
     """Hold those of `gangs`, whatever becomes of the places that were kept for them."""
 
     def hold(gang: Gang) -> Hold | None:
@@ -19,4 +19,4 @@ def rule(gangs: Container[GangKey]) -> HoldRule:
             return None
         return Hold(ReasonKind.PLACES_KEPT, "its places are being written down", (), (_STEP,))
 
-    return hold
+    return hold if gangs else None
