@@ -9,7 +9,7 @@ import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Refused
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS, PRIORITY_CLASSES
-from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, gang, nodes, pod, submit
+from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, gang, node, nodes, pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.model.plan import Plan
@@ -22,11 +22,16 @@ HOST = "kubernetes.io/hostname"
 
 @pytest.fixture
 async def bench() -> AsyncIterator[Bench]:
-    """Four nodes of 8 GPUs in one leaf."""
+    """Four nodes of 8 GPUs in one leaf; and one of 200, all taken, which others would fit on."""
     bench = Bench()
-    for body in nodes(1, 1, 4):
+    large = node("large", "leaf-large", "spine-0", 200)
+    for body in (*nodes(1, 1, 4), large):
         body["metadata"]["labels"][HOST] = body["metadata"]["name"]
         await bench.cluster.create(NODES, "", body)
+    await add_namespace(bench.cluster, "others")
+    taken = pod("there", 200, "default-scheduler")
+    taken["spec"]["nodeName"] = "large"
+    await submit(bench.cluster, "others", [taken])
     await add_namespace(bench.cluster, TEAM)
     yield bench
     await bench.stop()
@@ -42,24 +47,31 @@ def repelling(name: str, gpus: int, selector: Body, **term: Any) -> Body:
     return body
 
 
+async def placed(bench: Bench) -> dict[str, str]:
+    """The nodes of those that were bound here."""
+    places = await bench.places()
+    del places["there"]
+    return places
+
+
 WEB = {"matchLabels": {"app": "web"}}
 
 
 async def test_a_replica_that_fits_nowhere_lets_the_next_go_first(bench: Bench) -> None:
-    """The first of three asks for more than any node has: the others run within seconds, apart."""
+    """The first of three asks for more than any node has left: the others run in seconds, apart."""
     await bench.start()
     await submit(bench.cluster, TEAM, [repelling("web-0", 99, WEB)])
     await bench.clock.advance(3)
     await submit(bench.cluster, TEAM, [repelling(f"web-{i}", 1, WEB) for i in (1, 2)])
     await bench.clock.advance(5)
-    places = await bench.places()
+    places = await placed(bench)
     assert set(places) == {"web-1", "web-2"}
     assert len(set(places.values())) == 2
 
 
 @pytest.mark.parametrize("space", ["evil", TEAM])
 async def test_a_pod_that_fits_nowhere_stops_nobody(bench: Bench, space: str) -> None:
-    """It repels all pods of all namespaces, comes first by priority, and fits no node."""
+    """It repels all pods of all namespaces, comes first by priority, and fits nowhere now."""
     await bench.start()
     await add_namespace(bench.cluster, "evil")
     evil = repelling("evil", 99, {}, namespaceSelector={})
@@ -70,8 +82,8 @@ async def test_a_pod_that_fits_nowhere_stops_nobody(bench: Bench, space: str) ->
     for number in range(2):
         await submit(bench.cluster, TEAM, gang(f"g{number}", 2))
     await bench.clock.advance(5)
-    assert {name[:2] for name in await bench.places()} == {"g0", "g1"}
-    assert len(await bench.places()) == 4
+    assert {name[:2] for name in await placed(bench)} == {"g0", "g1"}
+    assert len(await placed(bench)) == 4
 
 
 @pytest.mark.parametrize("priority", ["", "high"])
@@ -92,7 +104,7 @@ async def test_many_of_another_tenant_that_fit_nowhere_stop_nobody(
     for number in range(20):
         await submit(bench.cluster, "evil", [pod(f"new-{number}", 99)])
         await bench.clock.advance(0.5)
-    assert {name[:2] for name in await bench.places()} == {"g0", "g1"}
+    assert {name[:2] for name in await placed(bench)} == {"g0", "g1"}
 
 
 @pytest.mark.parametrize(("differ", "least", "most"), [(1, 2, MOST_ROUNDS + 3), (0, 1, 1)])
@@ -125,7 +137,7 @@ async def test_replicas_that_are_alike_wait_for_the_same_one_whatever_changes(
         await bench.clock.advance(70)
         said.append([await bench.condition(f"web-{i}") for i in range(4, 7)])
         await submit(bench.cluster, TEAM, [pod(f"other-{number}", 0)])
-    assert set(await bench.places()) >= {"web-0", "web-3", "other-2"}
+    assert set(await placed(bench)) >= {"web-0", "web-3", "other-2"}
     assert ["gang ml/web-4 stands" in one for one in said[-1]] == [False, True, True]
     assert said[1:] == [said[-1]] * 3
 
@@ -147,7 +159,7 @@ async def test_a_replica_that_the_api_refuses_lets_those_like_it_go_first(bench:
     await bench.start(client=bench.cluster.client("a", Refuses()))
     await submit(bench.cluster, TEAM, [repelling(f"web-{i}", 1, WEB) for i in range(4)])
     await bench.clock.advance(60)
-    assert set(await bench.places()) == {"web-1", "web-2", "web-3"}
+    assert set(await placed(bench)) == {"web-1", "web-2", "web-3"}
 
 
 async def test_who_was_not_placed_has_its_turn_again(bench: Bench) -> None:
@@ -160,9 +172,9 @@ async def test_who_was_not_placed_has_its_turn_again(bench: Bench) -> None:
     await bench.clock.advance(3)
     await submit(bench.cluster, TEAM, [repelling("web-1", 1, WEB)])
     await bench.clock.advance(5)
-    places = await bench.places()
+    places = await placed(bench)
     assert "web-1" in places
     free = next(name for name, node in places.items() if node != places["web-1"])
     await bench.cluster.delete(PODS, Target(TEAM, free))
     await bench.clock.advance(40)
-    assert "web-0" in await bench.places()
+    assert "web-0" in await placed(bench)
