@@ -391,6 +391,11 @@ class ClusterCache:
         """Read some of what has changed, so that a reading is quick; whether there is more."""
         return self._reader.take_in(self._clock.wall())
 
+    def reading_with(self, pods: Iterable[tuple[str, str]]) -> LiveReading:
+        """A reading that leaves none of these pods for later, by namespace and name."""
+        self._reader.urge(pods)
+        return self.reading()
+
     def reading(self) -> LiveReading:
         """What there is to plan, now: of thousands of pods that have come, some are left for later.
 

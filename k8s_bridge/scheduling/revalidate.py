@@ -50,7 +50,8 @@ def revalidate(
     have been evicted for that, or be about to be.
     """
     gangs = solved.gangs_by_key
-    now = cache.reading().snapshot
+    planned = [(one.gang.namespace, pod) for one in plan.placements for pod, _ in one.pods]
+    now = cache.reading_with(planned).snapshot
     present = now.gangs_by_key
     room = _Room(now, kept)
     good: list[tuple[Placement, list[PodSeen]]] = []

@@ -13,6 +13,7 @@ from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.node_constraint import NODE_NAME_FIELD, NodeConstraint, Operator, Requirement
 from fourleaf.model.plan import Plan
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import Snapshot, placed
 
 SILENT_NODE_SECONDS = 1800.0
@@ -20,6 +21,17 @@ SILENT_NODE_SECONDS = 1800.0
 
 MOST_NODES = 4
 """Silent nodes of one gang, at most: the oldest is forgotten first."""
+
+NO_PLACE = frozenset(
+    {
+        ReasonKind.NO_MATCHING_NODES,
+        ReasonKind.TOO_LARGE,
+        ReasonKind.NO_FREE_CAPACITY,
+        ReasonKind.NO_ADJACENT_LEAVES,
+        ReasonKind.UPLINK_FULL,
+    }
+)
+"""Reasons that say of a gang that there is no place elsewhere; by others it is not its turn."""
 
 MOST_GANGS = 1000
 """Gangs of which silent nodes are known, at most: the oldest is forgotten first."""
@@ -47,6 +59,7 @@ class SilentNodes:
     def kept_off(self, snapshot: Snapshot) -> Snapshot:
         """`snapshot`, in which such gangs may not use these nodes."""
         if not self._until:
+            self._known = {}
             return snapshot
         off = self._off()
         self._known = {key: one for key, one in self._known.items() if key in off}
@@ -60,7 +73,8 @@ class SilentNodes:
         """
         if not self._until:
             return None
-        waiting = {one.gang for one in plan.waiting} & self._until.keys()
+        found = {one.gang for one in plan.waiting if one.reason.kind in NO_PLACE}
+        waiting = found & self._until.keys()
         again = tuple(gang for gang in snapshot.gangs if gang.key in waiting and gang.hold is None)
         for gang in again:
             del self._until[gang.key]

@@ -10,11 +10,11 @@ from fourleaf.model.node import Node
 from fourleaf.model.node_constraint import NodeConstraint
 from fourleaf.model.resources import Resources, counted, fits
 
-MOST_LOOKS = 20_000
-"""Looks at nodes in one reading, some 20 ms: a gang of which not all was seen by then may fit."""
+MOST_COMPARISONS = 20_000
+"""Comparisons with nodes in one reading, 20 ms at most: who was not seen by then may fit."""
 
-MOST_KNOWN = 20_000
-"""Pairs of a constraint and a request of which it is known; beyond them all are forgotten."""
+MOST_KEPT = 100_000
+"""Conditions and values of what is known of constraints; beyond them all is forgotten."""
 
 
 class FitNowhere:
@@ -26,14 +26,15 @@ class FitNowhere:
     def __init__(self) -> None:
         self._fabric: Fabric | None = None
         self._nodes: Collection[Node] = ()
-        self._left = 0
+        self._left = self._kept = 0
         self._known: dict[tuple[NodeConstraint, Resources], bool] = {}
 
     def begin(self, fabric: Fabric) -> None:
         """Another reading begins, on this fabric."""
-        if fabric is not self._fabric or len(self._known) > MOST_KNOWN:
+        if fabric is not self._fabric or self._kept > MOST_KEPT:
             self._fabric, self._nodes, self._known = fabric, fabric.nodes.values(), {}
-        self._left = MOST_LOOKS
+            self._kept = 0
+        self._left = MOST_COMPARISONS
 
     def has(self, gang: Gang) -> bool:
         """Whether the gang is known to be one of them; none is where there are no nodes at all."""
@@ -45,12 +46,26 @@ class FitNowhere:
         asked = role.constraint, counted(role.request)
         known = self._known.get(asked)
         if known is None:
-            if self._left <= 0:
+            known = self._look(*asked)
+            if known is None:
                 return False
-            known = not any(self._is_good(node, *asked) for node in self._nodes)
             self._known[asked] = known
+            self._kept += _comparisons(role.constraint)
         return known
 
-    def _is_good(self, node: Node, constraint: NodeConstraint, request: Resources) -> bool:
-        self._left -= 1
-        return constraint.selects(node) and fits(node.allocatable, request) > 0
+    def _look(self, constraint: NodeConstraint, request: Resources) -> bool | None:
+        """Whether no node is good; None where that would take too long now."""
+        cost = _comparisons(constraint)
+        for node in self._nodes:
+            if self._left < cost:
+                return None
+            self._left -= cost
+            if constraint.selects(node) and fits(node.allocatable, request) > 0:
+                return False
+        return True
+
+
+def _comparisons(constraint: NodeConstraint) -> int:
+    """How many comparisons it may take to hold a node against it."""
+    terms = (1 + len(one.values) for term in constraint.affinity for one in term)
+    return 1 + len(constraint.selector) + sum(terms)

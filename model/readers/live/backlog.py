@@ -21,6 +21,9 @@ class Backlog(Generic[Item]):
     def __bool__(self) -> bool:
         return bool(self._left)
 
+    def __contains__(self, item: Item) -> bool:
+        return item in self._left.get(item[0], ())
+
     def has(self, namespace: str) -> bool:
         """Whether any of a namespace is left."""
         return namespace in self._left

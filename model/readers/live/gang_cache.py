@@ -61,6 +61,8 @@ class GangCache:
         self.sharing: set[Identity] = set()
         self._maps: dict[Identity, frozenset[str]] = {}
         self._there: dict[Identity, tuple[Pod, ...]] = {}
+        self._gang_of: dict[Address, Identity] = {}
+        """Where a running pod was read last: it may have moved to a gang that is read earlier."""
         self._on_node: dict[str, dict[Address, RunningPod]] = {}
         self._used: dict[str, Resources] = {}
         self._touched: set[str] = set()
@@ -112,9 +114,13 @@ class GangCache:
         before = {_at(pod) for identity in gangs for pod in self._there.get(identity, ())}
         now = {_at(both[0]): both for kept in gangs.values() for both in kept.read.running}
         for at in before - now.keys():
+            if self._gang_of.get(at) not in gangs:
+                continue
             self._leave(at)
-            del self.uids[at]
+            del self.uids[at], self._gang_of[at]
             changed = True
+        for identity, kept in gangs.items():
+            self._gang_of.update((_at(pod), identity) for pod, _ in kept.read.running)
         for at, (pod, running) in now.items():
             uid = uid_of(pod)
             if self.running.get(at) != running or self.uids[at] != uid:

@@ -141,6 +141,21 @@ class PodCache:
         self.dirty |= some
         self.urgent |= some
 
+    def urge_pods(self, some: Iterable[Address]) -> None:
+        """Let these pods and the others of their gangs be read at once, as far as they are not."""
+        for at in some:
+            known = self._pods.get(at)
+            if known is None:
+                continue
+            identity = known.identity
+            gang = () if identity is None else self.members(identity)
+            for one in (at, *gang):
+                if one in self._stale or one in self._left_pods:
+                    self._stale.add(one)
+                    self._urgent_pods.add(one)
+            if identity is not None and (identity in self.dirty or identity in self._left):
+                self.urge([identity])
+
     @property
     def is_behind(self) -> bool:
         """Whether something that has changed is not read yet."""
@@ -183,7 +198,8 @@ class PodCache:
 
     def _some(self, found: set[Identity]) -> set[Identity]:
         """As many of these gangs, and of those left before, as there is room for."""
-        urgent = found & self.urgent
+        # Of a gang that is gone there is nothing to read, and no plan is to go on with it.
+        urgent = {one for one in found if one in self.urgent or one not in self._members}
         for one in urgent:
             self._left.discard(one)
         some = self._left.take(found - urgent, self._room) | urgent
@@ -219,7 +235,8 @@ class PodCache:
             self._pods[at] = Known(body, uid)
         elif what_counts("Pod", known.body) == what_counts("Pod", body):
             known.body = body
-            if known.pod is not None:
+            # What is not read yet was another body: of that nothing is told as of this version.
+            if known.pod is not None and at not in self._stale and at not in self._left_pods:
                 known.pod.adopt(body)
             if known.identity is not None:
                 self.renewed.add(known.identity)
@@ -302,11 +319,16 @@ class PodCache:
             known.cost = 1 + len(claims) // CLAIMS_A_POD
             self._watch(at, known, (*pod.owners.asked, *claims))
             identity = identity_of(pod)
+            is_urgent = at in self._urgent_pods
             if identity != known.identity:
+                # One that runs is in one gang in each reading, the old or the new one.
+                is_urgent = is_urgent or bool(pod.node)
+                if is_urgent and known.identity is not None:
+                    self.urgent.add(known.identity)
                 self._leave(at, known)
                 self._join(at, known, identity)
             self.dirty.add(identity)
-            if at in self._urgent_pods:
+            if is_urgent:
                 self.urgent.add(identity)
         self._urgent_pods.clear()
 

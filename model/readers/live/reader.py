@@ -233,6 +233,10 @@ class LiveReader:
         with without_collection():
             return self._settled(now, room)
 
+    def urge(self, pods: Iterable[Address]) -> None:
+        """Let the next reading have these pods as they are, with their gangs, whatever is left."""
+        self._table.urge_pods(pods)
+
     def take_in(self, now: float) -> bool:
         """Read some of what has changed, so that a reading is quick; whether there is more."""
         with without_collection():

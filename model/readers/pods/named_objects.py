@@ -18,6 +18,11 @@ MOST_CLAIMS = 32
 """ResourceClaims that a waiting pod names."""
 MOST_VOLUME_CLAIMS = 64
 """PersistentVolumeClaims that a waiting pod names, and its ephemeral volumes together."""
+MOST_WRITTEN_CONDITIONS = 150
+"""Conditions on nodes that a waiting pod has, required and preferred: more are not decoded."""
+MOST_VALUES = 2_000
+"""Values of these conditions together."""
+_MATCHES = ("matchExpressions", "matchFields")
 _CLAIMED = ("persistentVolumeClaim", "ephemeral")
 
 
@@ -43,6 +48,29 @@ def too_many_amounts(spec: Body) -> str:
     if len({name for one in containers for name in _resources(one)}) > MOST_RESOURCES:
         return f"spec.containers[*].resources, with more than {MOST_RESOURCES} names of resources,"
     return ""
+
+
+def too_many_conditions(spec: Body) -> str:
+    """Of which conditions on nodes a pod that waits has too many to decode, "" where of none."""
+    affinity = spec.get("affinity")
+    part = affinity.get("nodeAffinity") if isinstance(affinity, dict) else None
+    conditions = _conditions(part) if isinstance(part, dict) else []
+    if len(conditions) > MOST_WRITTEN_CONDITIONS:
+        what = f"more than {MOST_WRITTEN_CONDITIONS} conditions, required or preferred,"
+        return f"spec.affinity.nodeAffinity, with {what}"
+    values = (one["values"] for one in conditions if isinstance(one.get("values"), list))
+    if sum(map(len, values)) > MOST_VALUES:
+        return f"spec.affinity.nodeAffinity, with more than {MOST_VALUES:,} values,"
+    return ""
+
+
+def _conditions(node_affinity: Body) -> list[Body]:
+    """Those of what is required, which has terms, and of what is preferred, which is a list."""
+    parts = node_affinity.values()
+    required = [part.get("nodeSelectorTerms") for part in parts if isinstance(part, dict)]
+    preferred = [one.get("preference") for part in parts for one in _dicts(part)]
+    terms = [term for listed in (*required, preferred) for term in _dicts(listed)]
+    return [one for term in terms for key in _MATCHES for one in _dicts(term.get(key))]
 
 
 def _having(volumes: object, sources: Collection[str]) -> int:

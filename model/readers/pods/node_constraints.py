@@ -8,7 +8,11 @@ from itertools import product
 from fourleaf.model.node_constraint import NodeConstraint, Requirement, Toleration
 from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.pods.constraint_text import MOST_CONSTRAINT_BYTES, is_too_long
-from fourleaf.model.readers.pods.named_objects import too_many_amounts, too_many_objects
+from fourleaf.model.readers.pods.named_objects import (
+    too_many_amounts,
+    too_many_conditions,
+    too_many_objects,
+)
 from fourleaf.model.readers.pods.needed_features import needed_features
 from fourleaf.model.readers.pods.node_terms import Terms, node_selector_terms
 from fourleaf.model.readers.pods.pod_terms import (
@@ -69,7 +73,9 @@ def read_wants(manifest: Manifest, spec: Body) -> NodeWants:
         return NodeWants(NodeConstraint(), unsupported=what, advice=FEWER)
     # Others must keep away from a pod that stands, whatever it would be refused for.
     stands = bool(spec.get("nodeName"))
-    if not stands and (what := too_many_amounts(spec) or too_many_objects(spec)):
+    if not stands and (
+        what := too_many_amounts(spec) or too_many_objects(spec) or too_many_conditions(spec)
+    ):
         return NodeWants(NodeConstraint(), unsupported=f"{manifest.prefix}{what}", advice=FEWER)
     affinity = spec.get("affinity")
     terms: Terms = ()

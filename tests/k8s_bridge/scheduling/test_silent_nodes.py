@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,11 @@ from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.ledger.unanswered_bindings import GIVE_UP_SECONDS
 from fourleaf.k8s_bridge.scheduling.silent_nodes import MOST_GANGS, MOST_NODES, SilentNodes
 from fourleaf.model.gang import GangKey
+from fourleaf.model.node_constraint import NodeConstraint
+from fourleaf.model.plan import Placement, Plan, PlanStatus, Waiting
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.reasons.pod_condition import ConditionReason, said
+from tests import small
 from tests.k8s_bridge.relocation.bench import TEAM, Bench, leaf_of
 from tests.twins.virtual_clock import VirtualClock
 
@@ -101,3 +106,52 @@ def test_few_are_remembered_for_a_while() -> None:
         known.note(GangKey(TEAM, f"g{number}"), ["n"])
     assert len(known._off()) == MOST_GANGS
     assert GangKey(TEAM, "g") not in known._off()
+
+
+@pytest.mark.parametrize(
+    ("kind", "again"),
+    [
+        (ReasonKind.NO_FREE_CAPACITY, True),
+        (ReasonKind.NO_MATCHING_NODES, True),
+        (ReasonKind.NOT_IN_BATCH, False),
+        (ReasonKind.OUTRANKED, False),
+        (ReasonKind.QUOTA_EXCEEDED, False),
+    ],
+)
+def test_only_who_has_no_place_elsewhere_is_planned_for_them_again(
+    kind: ReasonKind, again: bool
+) -> None:
+    """A gang that is not looked at, or that others come before, stays kept off its silent node."""
+    known, gang = SilentNodes(VirtualClock()), small.gang("g", 1)
+    known.note(gang.key, ["a1"])
+    plan = Plan(PlanStatus.OPTIMAL, (), (Waiting(gang.key, Reason(kind)),))
+    found = known.not_elsewhere(small.snapshot(small.fabric([[2]]), gang), plan)
+    assert (found is not None) is again
+    assert bool(known._off()) is not again
+
+
+def test_it_takes_no_room_of_who_is_placed_beside_it() -> None:
+    """The other gang comes to one of two nodes in the plan: one is left for this one."""
+    known, gang, other = SilentNodes(VirtualClock()), small.gang("g", 1), small.gang("h", 1)
+    known.note(gang.key, ["a1"])
+    snapshot = small.snapshot(small.fabric([[2]]), gang, other)
+    plan = Plan(
+        PlanStatus.OPTIMAL,
+        (Placement(other.key, (("h-0-0", "a1"),)),),
+        (Waiting(gang.key, Reason(ReasonKind.NO_FREE_CAPACITY)),),
+    )
+    again = known.not_elsewhere(snapshot, plan)
+    assert again is not None
+    assert [one.gpus for one in again.free.values()] == [8, 0]
+
+
+def test_a_term_that_no_node_meets_stays_one() -> None:
+    """An affinity without conditions is met by no node, and not by all but the silent one."""
+    known, gang = SilentNodes(VirtualClock()), small.gang("g", 1)
+    role = replace(gang.roles[0], constraint=NodeConstraint(affinity=((),)))
+    snapshot = small.snapshot(small.fabric([[2]]), replace(gang, roles=(role,)))
+    known.note(gang.key, ["a1"])
+    (kept_off,) = known.kept_off(snapshot).gangs
+    assert not any(
+        kept_off.roles[0].constraint.selects(one) for one in snapshot.fabric.nodes.values()
+    )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from fourleaf.model.node_constraint import NodeConstraint, Operator, Requirement
 from fourleaf.model.readers.gangs import fit_nowhere
 from fourleaf.model.readers.gangs.fit_nowhere import FitNowhere
 from fourleaf.model.reasons.kinds import ReasonKind
@@ -63,10 +65,35 @@ def test_another_fabric_is_asked_again() -> None:
 
 def test_looks_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four looks at four nodes do for one of two gangs; in the next reading for the other one."""
-    monkeypatch.setattr(fit_nowhere, "MOST_LOOKS", 4)
+    monkeypatch.setattr(fit_nowhere, "MOST_COMPARISONS", 4)
     gangs, fabric = FitNowhere(), small.fabric([[4]])
     first, second = small.gang("g", 1, gpus=9), small.gang("h", 1, gpus=10)
     gangs.begin(fabric)
     assert (gangs.has(first), gangs.has(second)) == (True, False)
     gangs.begin(fabric)
     assert (gangs.has(first), gangs.has(second)) == (True, True)
+
+
+def test_a_look_counts_as_many_comparisons_as_it_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fifty values on four nodes are two hundred comparisons, of which a hundred may be made."""
+    monkeypatch.setattr(fit_nowhere, "MOST_COMPARISONS", 100)
+    one = Requirement("host", Operator.IN, tuple(map(str, range(50))))
+    gang = small.gang("g", 1)
+    role = replace(gang.roles[0], constraint=NodeConstraint(affinity=((one,),)))
+    gangs, fabric = FitNowhere(), small.fabric([[4]])
+    gangs.begin(fabric)
+    assert not gangs.has(replace(gang, roles=(role,)))
+    assert gangs.has(small.gang("h", 1, gpus=9))
+
+
+def test_what_is_known_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three constraints of ten values each are forgotten once there may be twenty."""
+    monkeypatch.setattr(fit_nowhere, "MOST_KEPT", 20)
+    gangs, fabric = FitNowhere(), small.fabric([[1]])
+    for number in range(9):
+        gangs.begin(fabric)
+        one = Requirement("host", Operator.IN, tuple(f"{number}-{i}" for i in range(10)))
+        gang = small.gang("g", 1)
+        role = replace(gang.roles[0], constraint=NodeConstraint(affinity=((one,),)))
+        assert gangs.has(replace(gang, roles=(role,)))
+        assert len(gangs._known) <= 2

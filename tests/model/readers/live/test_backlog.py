@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 
+import pytest
+
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers.live import LiveReader, LiveReading
 from fourleaf.model.readers.live.backlog import Backlog
 from fourleaf.model.readers.objects.annotations import GANG, GANG_SIZE
 from tests.model.readers.live.test_live import NOW, reader, tell
-from tests.model.readers.made import node, pod
+from tests.model.readers.made import Body, node, pod
 
 
 def waiting(reading: LiveReading) -> list[str]:
@@ -101,3 +103,61 @@ def test_the_same_object_is_not_read_again() -> None:
     made.reading(NOW)
     assert not made.put("", "Pod", body)
     assert made.reading(NOW).snapshot is made.reading(NOW).snapshot
+
+
+@pytest.mark.parametrize(("before", "after"), [("z", "a"), ("a", "z")])
+def test_a_running_pod_that_changes_its_gang_is_always_there(before: str, after: str) -> None:
+    """All gangs are to be read again, in turns, when it is of another one from now on."""
+
+    def of(gang: str) -> Body:
+        notes = {GANG: gang, GANG_SIZE: "1"}
+        return pod("p", annotations=notes, phase="Running", nodeName="n1")
+
+    others = [pod(f"m-{i}", annotations={GANG: f"m-{i}", GANG_SIZE: "1"}) for i in range(10)]
+    made = reader(node(), of(before), *others)
+    made.reading(NOW)
+    claim = {"apiVersion": "gpu.scheduling/v1", "kind": "GpuClaim", "spec": {"devices": ["n1:0"]}}
+    tell(made, {**claim, "metadata": {"name": "c", "namespace": "ml"}})
+    tell(made, of(after))
+    seen = [made.reading(NOW, room=5).snapshot.running for _ in range(12)]
+    assert [[one.name for one in running] for running in seen] == [["p"]] * 12
+    assert str(seen[-1][0].gang) == f"ml/{after}"
+
+
+def test_gangs_that_are_gone_are_planned_no_more() -> None:
+    """Ten pods are deleted at once, and there is room for three: none is there any more."""
+    made = reader(node(), *(pod(f"m-{i}") for i in range(10)))
+    made.reading(NOW)
+    for number in range(10):
+        made.remove("", "Pod", "ml", f"m-{number}")
+    assert waiting(made.reading(NOW, room=3)) == []
+
+
+def test_who_is_asked_for_is_read_with_its_gang() -> None:
+    """Both pods of a gang of two are of one of four by now, and a hundred others come before."""
+    two = [pod(f"w-{i}", annotations={GANG: "w", GANG_SIZE: "2"}) for i in range(2)]
+    made = reader(node(), *two)
+    made.reading(NOW)
+    for number in range(100):
+        tell(made, pod(f"a-{number:03}"))
+    for number in range(2):
+        tell(made, pod(f"w-{number}", annotations={GANG: "w", GANG_SIZE: "4"}))
+    (old,) = (one for one in made.reading(NOW, room=5).snapshot.gangs if one.key.name == "w")
+    assert old.hold is None
+    made.urge([("ml", "w-0")])
+    (new,) = (one for one in made.reading(NOW, room=5).snapshot.gangs if one.key.name == "w")
+    assert new.hold is not None
+    assert "2 of 4" in new.hold.detail
+
+
+def test_a_version_is_told_of_what_was_read_alone() -> None:
+    """A pod asks for other GPUs and then comes once more, both unread: neither version is told."""
+    made = reader(node(), pod("w", 1))
+    made.reading(NOW)
+    for version in "67":
+        newer = pod("w", 4)
+        newer["metadata"]["resourceVersion"] = version
+        tell(made, newer)
+        facts = made.reading(NOW, room=0).gangs[GangKey("ml", "w")]
+        assert facts.waiting[0].version not in ("6", "7")
+    assert made.reading(NOW).gangs[GangKey("ml", "w")].waiting[0].version == "7"

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from fourleaf.model.readers.gangs import read_gang
+from fourleaf.model.readers.pods.node_constraints import REQUIRED
+from fourleaf.model.readers.pods.preferences import PREFERRED
 from fourleaf.model.reasons.kinds import ReasonKind
 from tests.model.readers import claims as dra
 from tests.model.readers.gangs.made import only
@@ -37,9 +39,30 @@ def resources(count: int) -> Body:
     return {"containers": [{"name": f"c{i}", "resources": one} for i, one in enumerate(asked)]}
 
 
+def conditions(required: int, preferred: int, values: int = 1) -> Body:
+    """Make the part of a spec that has so many conditions on nodes, each of so many values."""
+    one = {"key": "a", "operator": "NotIn", "values": ["x"] * values}
+    wanted = [{"weight": 1, "preference": {"matchFields": [one] * preferred}}]
+    affinity = {
+        REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [one] * required}]},
+        PREFERRED: wanted,
+    }
+    return {"affinity": {"nodeAffinity": affinity}}
+
+
 @pytest.mark.parametrize(
     ("most", "above", "what"),
     [
+        (
+            conditions(90, 60),
+            conditions(90, 61),
+            "spec.affinity.nodeAffinity, with more than 150 conditions, required or preferred,",
+        ),
+        (
+            conditions(1, 1, values=1_000),
+            conditions(1, 1, values=1_001),
+            "spec.affinity.nodeAffinity, with more than 2,000 values,",
+        ),
         (disks(32), disks(33), f"spec.volumes, with more than 32 {DISKS},"),
         (ports(64), ports(65), "spec.containers[*].ports, with more than 64 ports of the node,"),
         (
