@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from tests.history.check import Expectations, check
 from tests.history.made import Story, entry, good, row
-from tests.history.test_laws import goes_back, stand
+from tests.history.test_laws import closed, goes_back, stand
 
 
 def taken_over_after_its_end(story: Story) -> None:
@@ -78,6 +79,15 @@ def evicted_within_the_budget(story: Story) -> None:
     goes_back(story)
 
 
+def evicted_while_the_budget_was_closed(story: Story) -> None:
+    """Both are to stay, by a budget that says so since the eviction was asked for."""
+    story.budget("both", 2, app="x")
+    goes_back(story)
+    at = closed(story, after=0.25)
+    evicted = next(i for i, one in enumerate(story.requests) if one.is_eviction)
+    story.requests[evicted] = replace(story.requests[evicted], answered=at + 0.25)
+
+
 def a_leaf_with_a_cordoned_node(story: Story) -> None:
     """A gang of 7 takes two leaves, of which one node was cordoned before."""
     nodes = [f"m{i}" for i in range(8)]
@@ -131,6 +141,7 @@ def twelve_failures_a_second(story: Story) -> None:
         bound_by_the_heir,
         bound_for_a_gang_lease,
         evicted_within_the_budget,
+        evicted_while_the_budget_was_closed,
         a_leaf_with_a_cordoned_node,
         five_with_one_next_door,
         six_of_eight,

@@ -147,6 +147,20 @@ def budget_broken(story: Story) -> None:
     goes_back(story)
 
 
+def budget_closed_before(story: Story) -> None:
+    """Both are to stay, by a budget that says so since before the eviction was asked for."""
+    story.budget("both", 2, app="x")
+    goes_back(story)
+    closed(story, after=-0.25)
+
+
+def closed(story: Story, after: float) -> float:
+    """Another user writes the budget so many seconds after the eviction; when."""
+    (asked,) = (one.received for one in story.requests if one.is_eviction)
+    story.ask("patch", "poddisruptionbudgets", "both", at=asked + after, user="somebody")
+    return asked + after
+
+
 def goes_back(story: Story) -> None:
     """Of two ready pods one is evicted: its commit goes back."""
     for name in ("x", "y"):
@@ -250,6 +264,7 @@ def stand(story: Story, nodes: list[str], used: list[str], per_spine: int = 8) -
         (deleted, "no deletes, and evictions by UID"),
         (evicted_by_name, "no deletes, and evictions by UID"),
         (budget_broken, "disruption budgets are kept"),
+        (budget_closed_before, "disruption budgets are kept"),
         (gap_between, "the right leaves"),
         (two_leaves_for_four, "the right leaves"),
         (two_leaves_for_two, "the right leaves"),

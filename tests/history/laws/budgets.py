@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from tests.history import pods
+from tests.history.audit import Request
 from tests.history.history import History
 from tests.history.replay import Change, replay
 
@@ -16,20 +17,40 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """Counts the ready pods of a budget when one that we evicted begins to die."""
+    """Counts the ready pods of a budget when one that we evicted begins to die.
+
+    The API server judges an eviction some time before the pod begins to die. A budget that others
+    write between the request and the answer may have been judged by as it was before.
+    """
 
     name: str = "disruption budgets are kept"
 
     def breaches(self, history: History) -> list[str]:
         """Every eviction of ours after which fewer pods were ready than a budget demands."""
-        evicted = {
-            request.evicts for request in history.our_requests if request.is_eviction and request.ok
+        evictions = {
+            request.evicts: request
+            for request in history.our_requests
+            if request.is_eviction and request.ok
         }
+        writes = [one for one in history.requests if _writes_budget(one)]
         found: list[str] = []
         for change in replay(history):
-            if _begins_to_die(change) and pods.uid(change.version.body) in evicted:
-                found += _broken(change)
+            eviction = evictions.get(pods.uid(change.version.body))
+            if eviction is not None and _begins_to_die(change):
+                meanwhile = {
+                    (one.namespace, one.name)
+                    for one in writes
+                    if one.received < eviction.answered and one.answered > eviction.received
+                }
+                found += _broken(change, meanwhile)
         return found
+
+
+def _writes_budget(request: Request) -> bool:
+    """Whether it has changed what a budget demands."""
+    about = request.resource, request.subresource, request.dry_run
+    writes = request.ok and request.verb in ("update", "patch")
+    return writes and about == ("poddisruptionbudgets", "", False)
 
 
 def _begins_to_die(change: Change) -> bool:
@@ -44,10 +65,13 @@ def _begins_to_die(change: Change) -> bool:
     )
 
 
-def _broken(change: Change) -> Iterable[str]:
+def _broken(change: Change, meanwhile: Container[tuple[str, str]]) -> Iterable[str]:
     pod = change.version.body
     for budget in change.state.budgets.values():
-        if budget["metadata"]["namespace"] != pod["metadata"]["namespace"]:
+        metadata = budget["metadata"]
+        if metadata["namespace"] != pod["metadata"]["namespace"]:
+            continue
+        if (metadata["namespace"], metadata["name"]) in meanwhile:
             continue
         if not _selects(budget, pod):
             continue
