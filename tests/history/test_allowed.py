@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
 from tests.history.check import Expectations, check
 from tests.history.made import Story, entry, good, row
-from tests.history.test_laws import closed, goes_back, stand
+from tests.history.test_laws import goes_back, stand
 
 
 def taken_over_after_its_end(story: Story) -> None:
@@ -75,17 +74,12 @@ def bound_for_a_gang_lease(story: Story) -> None:
 
 def evicted_within_the_budget(story: Story) -> None:
     """One of two ready pods is evicted, and one is to stay."""
-    story.budget("one", "50%", app="x")
-    goes_back(story)
+    goes_back(story, least="50%")
 
 
 def evicted_while_the_budget_was_closed(story: Story) -> None:
     """Both are to stay, by a budget that says so since the eviction was asked for."""
-    story.budget("both", 2, app="x")
-    goes_back(story)
-    at = closed(story, after=0.25)
-    evicted = next(i for i, one in enumerate(story.requests) if one.is_eviction)
-    story.requests[evicted] = replace(story.requests[evicted], answered=at + 0.25)
+    goes_back(story, least=0, closes=0.25)
 
 
 def a_leaf_with_a_cordoned_node(story: Story) -> None:

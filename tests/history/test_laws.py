@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from tests.history.check import Expectations, check
-from tests.history.made import Story, entry, good, row
+from tests.history.made import Story, entry, evicting, good, row
 
 
 def broken(story: Story, expected: Expectations | None = None) -> list[str]:
@@ -143,31 +144,37 @@ def evicted_by_name(story: Story) -> None:
 
 def budget_broken(story: Story) -> None:
     """One of two ready pods is evicted though both are to stay."""
-    story.budget("both", 2, app="x")
-    goes_back(story)
+    goes_back(story, least=2)
 
 
 def budget_closed_before(story: Story) -> None:
     """Both are to stay, by a budget that says so since before the eviction was asked for."""
-    story.budget("both", 2, app="x")
-    goes_back(story)
-    closed(story, after=-0.25)
+    goes_back(story, least=0, closes=-0.25)
 
 
-def closed(story: Story, after: float) -> float:
-    """Another user writes the budget so many seconds after the eviction; when."""
-    (asked,) = (one.received for one in story.requests if one.is_eviction)
-    story.ask("patch", "poddisruptionbudgets", "both", at=asked + after, user="somebody")
-    return asked + after
+def budget_that_was_closed_already(story: Story) -> None:
+    """Both are to stay, and did before others wrote the budget while the eviction was judged."""
+    goes_back(story, least=2, closes=0.25)
 
 
-def goes_back(story: Story) -> None:
-    """Of two ready pods one is evicted: its commit goes back."""
+def goes_back(story: Story, least: int | str, closes: float | None = None) -> None:
+    """Of two ready pods, of which `least` are to stay, one is evicted: its commit goes back.
+
+    The budget `closes` for both so many seconds after that is asked for, which takes half a second.
+    """
     for name in ("x", "y"):
         story.pod(name, scheduler="other", app="x")
         story.change(name, ready=True)
+    story.budget("both", least, app="x")
     story.page("page-2", ["n2"], [entry("c2", row("x", "n2"), phase="RollingBack")])
-    story.evict("x")
+    story.ask("create", "pods", "x", "eviction", 201, evicting("x"))
+    asked = story.requests[-1]
+    if closes is not None:
+        story.requests[-1] = replace(asked, answered=asked.received + 0.5)
+        at = asked.received + closes
+        story.ask("patch", "poddisruptionbudgets", "both", at=at, user="admin")
+        story.budget("both", 2, app="x")
+    story.gone("pods", "x")
     story.page("page-2", ["n2"])
 
 
@@ -265,6 +272,7 @@ def stand(story: Story, nodes: list[str], used: list[str], per_spine: int = 8) -
         (evicted_by_name, "no deletes, and evictions by UID"),
         (budget_broken, "disruption budgets are kept"),
         (budget_closed_before, "disruption budgets are kept"),
+        (budget_that_was_closed_already, "disruption budgets are kept"),
         (gap_between, "the right leaves"),
         (two_leaves_for_four, "the right leaves"),
         (two_leaves_for_two, "the right leaves"),

@@ -142,7 +142,7 @@ SCENARIOS = (
     Scenario(
         "dry-run-refused",
         "A gang whose dry run is refused is never bound in part, is tried ever less, and holds "
-        "up nobody.",
+        "up no other.",
         dry_run_refused,
         TRIED_OUT,
     ),

@@ -49,7 +49,7 @@ def runs_fast(stage: Stage) -> None:
 SCENARIOS = (
     Scenario(
         "clocks-an-hour-apart",
-        "Wall clocks an hour apart cost nobody the lead, and takeover still takes under 20 s.",
+        "Wall clocks an hour apart cost no replica the lead, and takeover still takes under 20 s.",
         an_hour_apart,
         unavailable=faketime.why_not,
     ),

@@ -147,7 +147,7 @@ def _bound(stage: Stage) -> int:
 SCENARIOS = (
     Scenario(
         "orphans",
-        "1000 Leases that nobody needs, of every kind, are swept on proof, and none in use.",
+        "1000 Leases of every kind that no gang needs are swept on proof, and none in use.",
         orphans,
     ),
     Scenario(

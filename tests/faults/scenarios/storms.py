@@ -140,7 +140,7 @@ SCENARIOS = (
     ),
     Scenario(
         "two-writes-at-a-time",
-        "100 gangs before --max-mutating-requests-inflight=2: all run, nobody storms.",
+        "100 gangs before --max-mutating-requests-inflight=2: all run, no storm.",
         two_writes_at_a_time,
         # Priority and fairness would put the two seats into one pool with 400 for reads.
         Needs(
@@ -153,7 +153,7 @@ SCENARIOS = (
     ),
     Scenario(
         "half-turned-away",
-        "Half of all writes answered 429 for 60 s: all run once that is over, nobody storms.",
+        "Half of all writes answered 429 for 60 s: all run once that is over, no storm.",
         half_turned_away,
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +19,8 @@ Body = dict[str, Any]
 class Budgets:
     """Counts the ready pods of a budget when one that we evicted begins to die.
 
-    The API server judges an eviction some time before the pod begins to die. A budget that others
-    write between the request and the answer may have been judged by as it was before.
+    The API server judges an eviction some time before the pod begins to die. Where others write a
+    budget between the request and the answer, it may have judged by what that demanded before.
     """
 
     name: str = "disruption budgets are kept"
@@ -34,7 +34,13 @@ class Budgets:
         }
         writes = [one for one in history.requests if _writes_budget(one)]
         found: list[str] = []
+        demanded: dict[tuple[str, str], Body] = {}
         for change in replay(history):
+            before = change.before
+            if change.version.kind == "budgets" and before is not None:
+                # Its status is written far more often than what it demands.
+                is_other = before["spec"] != change.version.body["spec"]
+                demanded |= {_key(before): before["spec"]} if is_other else {}
             eviction = evictions.get(pods.uid(change.version.body))
             if eviction is not None and _begins_to_die(change):
                 meanwhile = {
@@ -42,7 +48,9 @@ class Budgets:
                     for one in writes
                     if one.received < eviction.answered and one.answered > eviction.received
                 }
-                found += _broken(change, meanwhile)
+                found += _broken(
+                    change, {key: demanded[key] for key in meanwhile & demanded.keys()}
+                )
         return found
 
 
@@ -65,19 +73,25 @@ def _begins_to_die(change: Change) -> bool:
     )
 
 
-def _broken(change: Change, meanwhile: Container[tuple[str, str]]) -> Iterable[str]:
+def _key(budget: Body) -> tuple[str, str]:
+    metadata = budget["metadata"]
+    return metadata["namespace"], metadata["name"]
+
+
+def _broken(change: Change, before: Mapping[tuple[str, str], Body]) -> Iterable[str]:
+    """What is broken; `before` is what budgets demanded that were written meanwhile."""
     pod = change.version.body
     for budget in change.state.budgets.values():
-        metadata = budget["metadata"]
-        if metadata["namespace"] != pod["metadata"]["namespace"]:
-            continue
-        if (metadata["namespace"], metadata["name"]) in meanwhile:
+        if budget["metadata"]["namespace"] != pod["metadata"]["namespace"]:
             continue
         if not _selects(budget, pod):
             continue
         peers = [one for one in change.state.pods.values() if _peers(budget, one)]
         healthy = sum(pods.ready(one) and not pods.dying(one) for one in peers)
-        needed = _needed(budget["spec"], len(peers) + change.version.deleted)
+        count = len(peers) + change.version.deleted
+        needed = _needed(budget["spec"], count)
+        if (spec := before.get(_key(budget))) is not None:
+            needed = min(needed, _needed(spec, count))
         if healthy < needed:
             yield (
                 f"revision {change.version.revision}: {pods.named(pod)} was evicted, and budget "
