@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
+import subprocess
+import sys
 
 from fourleaf.k8s_bridge.runtime.randomness import chance, seeded
 
@@ -31,5 +33,10 @@ async def test_tasks_draw_from_the_seed_that_they_were_started_with() -> None:
 
 
 def test_without_a_seed_chance_is_the_systems() -> None:
-    """Names of commits must not repeat between processes."""
-    assert isinstance(chance(), random.SystemRandom)
+    """Names of commits must not repeat between processes: tried in one that no test has seeded."""
+    program = (
+        "from random import SystemRandom\n"
+        "from fourleaf.k8s_bridge.runtime.randomness import chance\n"
+        "assert isinstance(chance(), SystemRandom)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
