@@ -9,6 +9,8 @@ BACKLOG = "model/readers/live/backlog.py"
 TESTS = "tests/model/readers/live/test_backlog.py"
 NOWHERE = "model/readers/gangs/fit_nowhere.py"
 NOWHERE_TESTS = "tests/model/readers/gangs/test_fit_nowhere.py"
+UNREAD = "model/readers/live/unread_pods.py"
+UNREAD_TESTS = "tests/model/readers/live/test_unread_pods.py"
 SILENT = "k8s_bridge/scheduling/silent_nodes.py"
 SILENT_TESTS = "tests/k8s_bridge/scheduling/test_silent_nodes.py"
 
@@ -33,10 +35,9 @@ MUCH_AT_ONCE = (
         "namespaces are read in turn",
         "one tenant's thousands of pods come before the gang of another",
         BACKLOG,
-        "            items = self._left.pop(namespace)\n",
-        "            namespace = next(iter(self._left))\n"
-        "            items = {**self._left.pop(namespace)}\n"
-        "            self._left = {namespace: items, **self._left} if items else self._left\n",
+        "        del self._left[namespace]\n",
+        "        self._left = {namespace: items, **self._left}\n"
+        "        del (self._left if len(items) == 1 else {namespace: items})[namespace]\n",
         f"{TESTS}::test_namespaces_take_turns",
     ),
     Mutant(
@@ -156,8 +157,8 @@ MUCH_AT_ONCE = (
         "a version is of what was read",
         "what is bound is another pod than the one that was planned",
         PODS,
-        " and at not in self._stale and at not in self._left_pods:",
-        ":",
+        "            is_read = at not in self._stale and at not in self._left_pods\n",
+        "            is_read = True\n",
         f"{TESTS}::test_a_version_is_told_of_what_was_read_alone",
     ),
     Mutant(
@@ -192,5 +193,101 @@ MUCH_AT_ONCE = (
         "or too_many_conditions({})",
         "tests/model/readers/pods/test_named_objects.py"
         "::test_a_pod_that_names_too_much_is_held_by_name",
+    ),
+    Mutant(
+        "a large gang is not read again for each of its pods",
+        "a pod that comes and goes in a gang of 4,000 takes all of the event loop",
+        PODS,
+        "        if is_new or (few and self._cost_of_gang(identity) <= FEW_PODS):\n",
+        "        if True:\n",
+        f"{UNREAD_TESTS}::test_its_room_is_taken_at_once_and_its_gang_is_read_later",
+    ),
+    Mutant(
+        "small gangs are read at once",
+        "what has ended counts as running until its namespace may have more read",
+        PODS,
+        "        if is_new or (few and self._cost_of_gang(identity) <= FEW_PODS):\n",
+        "        if is_new:\n",
+        f"{UNREAD_TESTS}::test_a_small_gang_is_read_at_once",
+    ),
+    Mutant(
+        "gangs that were never read are read at once",
+        "a new leader knows of what runs no gang, and repairs nothing for a while",
+        PODS,
+        "        if is_new or (few and self._cost_of_gang(identity) <= FEW_PODS):\n",
+        "        if few and self._cost_of_gang(identity) <= FEW_PODS:\n",
+        f"{UNREAD_TESTS}::test_a_gang_that_was_never_read_is_read_at_once",
+    ),
+    Mutant(
+        "gangs of what is on its way are read at once",
+        "a gang is planned again while its members are being bound",
+        PODS,
+        "            if at in self._urgent_with_gang:\n",
+        "            if False:\n",
+        f"{UNREAD_TESTS}::test_what_is_on_its_way_is_read_at_once",
+    ),
+    Mutant(
+        "pods whose gang is read later count on their nodes",
+        "a node is planned as free until the large gang of its pod is read",
+        PODS,
+        "                self.unread[at] = known.body\n",
+        "                pass\n",
+        f"{UNREAD_TESTS}::test_its_room_is_taken_at_once_and_its_gang_is_read_later",
+    ),
+    Mutant(
+        "pods whose gang is read later count once",
+        "a pod that was made anew takes the room of two",
+        UNREAD,
+        "before is None or (before.node, before.request) != (one.node, one.request):",
+        "one:",
+        f"{UNREAD_TESTS}::test_what_has_gone_stays_until_its_gang_is_read",
+    ),
+    Mutant(
+        "others keep off pods whose gang is read later",
+        "a pod is planned beside one that it repels",
+        UNREAD,
+        "            self._neighbours.add(pod)\n",
+        "",
+        f"{UNREAD_TESTS}::test_others_keep_off_at_once",
+    ),
+    Mutant(
+        "nothing keeps off pods that are gone",
+        "a node stays closed to a pod for one that was deleted long ago",
+        UNREAD,
+        "            self._neighbours.discard(pod)\n",
+        "",
+        f"{UNREAD_TESTS}::test_others_keep_off_at_once",
+    ),
+    Mutant(
+        "labels of pods on nodes are looked at at once",
+        "a pod is planned beside one that it repels",
+        PODS,
+        'metadata.get("deletionTimestamp") is None, metadata.get("labels")\n',
+        'metadata.get("deletionTimestamp") is None\n',
+        f"{UNREAD_TESTS}::test_others_keep_off_at_once",
+    ),
+    Mutant(
+        "who is read later stands with its gang",
+        "a gang is moved or evicted but for the pod that said something new",
+        "model/readers/live/gang_reads.py",
+        "        self._table.known(at).pod = pod\n",
+        "        self._table.known(at).pod = None\n",
+        f"{UNREAD_TESTS}::test_who_is_read_later_stands_with_its_gang_meanwhile",
+    ),
+    Mutant(
+        "pods that say much take more room",
+        "a thousand pods of 400 containers hold up the event loop until the lead is lost",
+        PODS,
+        "rest, room, lambda at: self._pods[at].cost)",
+        "rest, room, lambda at: 1)",
+        f"{UNREAD_TESTS}::test_pods_that_say_much_take_more_turns",
+    ),
+    Mutant(
+        "to count what a pod says has an end",
+        "each write of a pod of 50,000 variables costs as much as to read fifty",
+        "model/readers/live/read_allowance.py",
+        "        if count == MOST_VALUES_COUNTED:\n",
+        "        if count == -1:\n",
+        f"{UNREAD_TESTS}::test_a_pod_that_says_much_costs_more",
     ),
 )

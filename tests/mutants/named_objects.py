@@ -60,8 +60,8 @@ NAMED_OBJECTS = (
         "claims count as read again",
         "pods of 32 claims each are read again as often as others, at twenty times the cost",
         "model/readers/live/pod_cache.py",
-        "1 + len(claims) // CLAIMS_A_POD",
-        "1",
+        "cost_of(known.body) + len(claims) // CLAIMS_A_POD",
+        "cost_of(known.body)",
         ALLOWED,
     ),
     Mutant(

@@ -6,7 +6,7 @@ is lost. Namespaces take turns: of one with a hundred thousand pods, no other wa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Set
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item", bound=tuple[str, ...])
@@ -38,24 +38,29 @@ class Backlog(Generic[Item]):
                 del self._left[item[0]]
         return found
 
-    def take(self, fresh: Set[Item], room: float) -> set[Item]:
-        """As many as there is room for of those that are left and the fresh ones; keep the rest."""
-        if not self._left and len(fresh) <= room:
+    def take(self, fresh: Set[Item], room: float, cost: Callable[[Item], int]) -> set[Item]:
+        """As many as there is room for of those that are left and the fresh ones; keep the rest.
+
+        Each takes room by its `cost`; the last one may take more than there is.
+        """
+        if not self._left and sum(map(cost, fresh)) <= room:
             return set(fresh)
         # In order, so that the same objects are read in the same turns.
         for item in sorted(fresh):
             self._left.setdefault(item[0], {})[item] = None
         found: set[Item] = set()
-        while self._left and len(found) < room:
-            found.update(self._turn(room - len(found)))
+        while self._left and room > 0:
+            item = self._next()
+            found.add(item)
+            room -= cost(item)
         return found
 
-    def _turn(self, room: float) -> Iterable[Item]:
-        """One of each namespace, as far as there is room; who was served comes last next time."""
-        for namespace in list(self._left)[: int(min(room, len(self._left)))]:
-            items = self._left.pop(namespace)
-            item = next(iter(items))
-            del items[item]
-            if items:
-                self._left[namespace] = items
-            yield item
+    def _next(self) -> Item:
+        """One of the namespace that was not served for longest, which comes last from then on."""
+        namespace, items = next(iter(self._left.items()))
+        del self._left[namespace]
+        item = next(iter(items))
+        del items[item]
+        if items:
+            self._left[namespace] = items
+        return item

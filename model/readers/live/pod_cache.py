@@ -18,7 +18,7 @@ from fourleaf.model.readers.live.object_cache import (
     ObjectView,
     what_counts,
 )
-from fourleaf.model.readers.live.read_allowance import CLAIMS_A_POD, ReadAllowance
+from fourleaf.model.readers.live.read_allowance import CLAIMS_A_POD, ReadAllowance, cost_of
 from fourleaf.model.readers.objects.dra_kinds import CLAIM
 from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.objects.owners import OwnerRef, Owners
@@ -30,16 +30,18 @@ from fourleaf.model.readers.pods.pods import Pod, read_pod
 from fourleaf.model.readers.pods.volumes import claims_of
 
 MOST_PODS_AT_ONCE = 1_000
-"""Pods, and gangs of them, that are read before others have the event loop: a quarter second."""
+"""Pods, and as many of gangs, that are read before others have the event loop: 0.25 s."""
+FEW_PODS = 16
+"""A gang of more is not read at once for each of its pods that is bound or ends: that costs."""
 
 
 @dataclass(slots=True, eq=False)
 class Known:
     """A pod: its newest body, its UID ("" without one), its gang, and what was read last.
 
-    `asked` are the owners, claims and volumes that its gang depends on; `pod` is None where it
-    must be read anew. `cost` is how many pods it counts for where it is read again. `opened` is
-    when it was last seen to hold itself back no more.
+    `asked` are the owners, claims and volumes that its gang depends on. `is_outdated`: `pod` must
+    be read anew, and stands with its gang as it was until then. `cost` is how many pods it counts
+    for where it is read. `opened` is when it was last seen to hold itself back no more.
     """
 
     body: Body
@@ -47,6 +49,7 @@ class Known:
     identity: Identity | None = None
     asked: tuple[OwnerRef, ...] = ()
     pod: Pod | None = None
+    is_outdated: bool = True
     cost: int = 1
     opened: float | None = None
 
@@ -76,6 +79,7 @@ class PodCache:
 
     `renewed` are those of which something is new that no plan depends on, such as a pod's version.
     `urgent` are those among the dirty that are read at once, whatever their namespace has had read.
+    `unread` are the pods on nodes that have come, or changed, since their gang was read.
     """
 
     def __init__(self, bodies: ObjectCache) -> None:
@@ -83,6 +87,8 @@ class PodCache:
         self.names = GangNames()
         self.renewed: set[Identity] = set()
         self.urgent: set[Identity] = set()
+        self.unread: dict[Address, Body] = {}
+        self._were_read: set[Identity] = set()
         self._allowance = ReadAllowance()
         self._put_off: dict[str, dict[OwnerRef | None, None]] = {}
         """Namespace -> what has changed there that pods depend on; None for all of its pods."""
@@ -91,6 +97,8 @@ class PodCache:
         self._served: set[str] = set()
         """Namespaces whose gangs were read since what these depend on was, which comes next."""
         self._urgent_pods: set[Address] = set()
+        self._urgent_with_gang: set[Address] = set()
+        """Those of them whose gang is read at once, whatever its size."""
         self._bodies = bodies
         self._pods: dict[Address, Known] = {}
         self._by_uid: dict[str, Address] = {}
@@ -129,7 +137,7 @@ class PodCache:
         """Mark all gangs, and forget how their pods were read."""
         self.urge(self._members)
         for known in self._pods.values():
-            known.pod = None
+            known.is_outdated = True
 
     def read_anew(self, namespace: str) -> None:
         """Mark the gangs of one namespace, and forget how their pods were read."""
@@ -151,8 +159,7 @@ class PodCache:
             gang = () if identity is None else self.members(identity)
             for one in (at, *gang):
                 if one in self._stale or one in self._left_pods:
-                    self._stale.add(one)
-                    self._urgent_pods.add(one)
+                    self._urge_pod(one)
             if identity is not None and (identity in self.dirty or identity in self._left):
                 self.urge([identity])
 
@@ -189,11 +196,13 @@ class PodCache:
         urgent |= {other for one in urgent for other in self.names.sharing(one)}
         found = {one for one in self.dirty if one[0] in able or one in urgent}
         for identity in found - self.urgent:
-            members = self.members(identity)
-            self._allowance.charge(identity[0], sum(self._pods[at].cost for at in members))
+            self._allowance.charge(identity[0], self._cost_of_gang(identity))
         self.dirty -= found
         found = self._some(found)
         self.urgent.clear()
+        self._were_read |= found & self._members.keys()
+        for at in [one for one in self.unread if self._pods[one].identity in found]:
+            del self.unread[at]
         return found
 
     def _some(self, found: set[Identity]) -> set[Identity]:
@@ -202,12 +211,34 @@ class PodCache:
         urgent = {one for one in found if one in self.urgent or one not in self._members}
         for one in urgent:
             self._left.discard(one)
-        some = self._left.take(found - urgent, self._room) | urgent
+        some = self._left.take(found - urgent, self._room, self._cost_of_gang) | urgent
         # Two of one name are read together: they may have changed names.
         shared = {other for one in some for other in self.names.sharing(one)}
         some |= {one for one in shared if self._left.discard(one)}
-        self._room -= len(some)
+        self._room -= sum(map(self._cost_of_gang, some))
         return some
+
+    def _cost_of_gang(self, identity: Identity) -> int:
+        """How many pods it counts for to read a gang; none where it is gone."""
+        return sum(self._pods[at].cost for at in self.members(identity))
+
+    def _hasten(self, identity: Identity) -> None:
+        """Mark a gang of which a pod has come to a node or left it.
+
+        To read all of a large one for each pod of it would leave the others nothing: where its
+        namespace has had too much read, what has come is `unread`, and what has gone stays.
+        """
+        self.dirty.add(identity)
+        is_new = identity not in self._were_read
+        few = len(self.members(identity)) <= FEW_PODS
+        if is_new or (few and self._cost_of_gang(identity) <= FEW_PODS):
+            self.urgent.add(identity)
+
+    def _urge_pod(self, at: Address) -> None:
+        """Have a pod read at once, and its gang, whatever its size."""
+        self._stale.add(at)
+        self._urgent_pods.add(at)
+        self._urgent_with_gang.add(at)
 
     def members(self, identity: Identity) -> Collection[Address]:
         """The pods of a gang, none where there is no such gang."""
@@ -232,11 +263,12 @@ class PodCache:
         if isinstance(spec, dict) and spec.get("nodeName"):
             self._assumed.pop(uid, None)
         if known is None:
-            self._pods[at] = Known(body, uid)
+            self._pods[at] = Known(body, uid, cost=cost_of(body))
         elif what_counts("Pod", known.body) == what_counts("Pod", body):
             known.body = body
             # What is not read yet was another body: of that nothing is told as of this version.
-            if known.pod is not None and at not in self._stale and at not in self._left_pods:
+            is_read = at not in self._stale and at not in self._left_pods
+            if known.pod is not None and is_read and not known.is_outdated:
                 known.pod.adopt(body)
             if known.identity is not None:
                 self.renewed.add(known.identity)
@@ -244,7 +276,7 @@ class PodCache:
         else:
             if known.uid != uid:
                 self._forget_uid(known.uid)
-            known.body, known.uid = body, uid
+            known.body, known.uid, known.cost = body, uid, cost_of(body)
         if uid:
             self._by_uid[uid] = at
         self._stale.add(at)
@@ -259,10 +291,13 @@ class PodCache:
         self._stale.discard(at)
         self._left_pods.discard(at)
         self._urgent_pods.discard(at)
+        self._urgent_with_gang.discard(at)
+        self.unread.pop(at, None)
         self._watch(at, known, ())
-        if known.identity is not None and (known.pod is None or known.pod.node):
-            self.urgent.add(known.identity)
+        identity = known.identity
         self._leave(at, known)
+        if identity is not None and (known.pod is None or known.is_outdated or known.pod.node):
+            self._hasten(identity)
         return True
 
     def assume(self, uid: str, node: str, devices: tuple[int, ...], grant: Grant | None) -> None:
@@ -275,14 +310,12 @@ class PodCache:
         if isinstance(spec, dict) and spec.get("nodeName"):
             return
         self._assumed[uid] = assumption
-        self._stale.add(at)
-        self._urgent_pods.add(at)
+        self._urge_pod(at)
 
     def release(self, uid: str) -> None:
         """Let a pod count as what its body says again."""
         if self._assumed.pop(uid, None) is not None:
-            self._stale.add(self._by_uid[uid])
-            self._urgent_pods.add(self._by_uid[uid])
+            self._urge_pod(self._by_uid[uid])
 
     def opened(self, at: Address, now: float) -> None:
         """A pod, or its gang, has held itself back until now."""
@@ -307,16 +340,17 @@ class PodCache:
         urgent = self._urgent_pods & self._stale
         for at in urgent:
             self._left_pods.discard(at)
-        some = self._left_pods.take(self._stale - urgent, room) | urgent
+        rest = self._stale - urgent
+        some = self._left_pods.take(rest, room, lambda at: self._pods[at].cost) | urgent
         self._stale = set()
         owners = self.owners_in(ObjectView(self._bodies, Report()))
         # In order, so that the same objects have the same plan.
         for at in sorted(some):
             known = self._pods[at]
-            known.pod = None
+            known.is_outdated = True
             pod = self.read(at, Report(), owners)
             claims = _claims_of(pod)
-            known.cost = 1 + len(claims) // CLAIMS_A_POD
+            known.cost = cost_of(known.body) + len(claims) // CLAIMS_A_POD
             self._watch(at, known, (*pod.owners.asked, *claims))
             identity = identity_of(pod)
             is_urgent = at in self._urgent_pods
@@ -324,13 +358,18 @@ class PodCache:
                 # One that runs is in one gang in each reading, the old or the new one.
                 is_urgent = is_urgent or bool(pod.node)
                 if is_urgent and known.identity is not None:
-                    self.urgent.add(known.identity)
+                    self._hasten(known.identity)
                 self._leave(at, known)
                 self._join(at, known, identity)
             self.dirty.add(identity)
-            if is_urgent:
+            if at in self._urgent_with_gang:
                 self.urgent.add(identity)
+            elif is_urgent:
+                self._hasten(identity)
+            if is_urgent and pod.node:
+                self.unread[at] = known.body
         self._urgent_pods.clear()
+        self._urgent_with_gang.clear()
 
     def _take_put_off(self, now: float) -> None:
         """Let what has changed be read again, as far as its namespace may have it."""
@@ -356,7 +395,7 @@ class PodCache:
         for identity in [one for one in self._members if one[0] == namespace]:
             self.dirty.add(identity)
             for at in self._members[identity]:
-                self._pods[at].pod = None
+                self._pods[at].is_outdated = True
                 count += self._pods[at].cost
         return count
 
@@ -410,14 +449,16 @@ class PodCache:
         del self._members[identity][at]
         if not self._members[identity]:
             del self._members[identity]
+            self._were_read.discard(identity)
             self.dirty.update(self.names.drop(identity))
 
 
 def _holds(body: Body) -> tuple[object, ...]:
-    """What decides which room a pod holds: its node, and whether it has ended; empty for none."""
+    """What others must know of a pod on a node: where, its labels, if it ends; else nothing."""
     spec, status = body.get("spec"), body.get("status")
     node = spec.get("nodeName") if isinstance(spec, dict) else None
     if not node:
         return ()
     phase = status.get("phase") if isinstance(status, dict) else None
-    return node, str(phase), body["metadata"].get("deletionTimestamp") is None
+    metadata = body["metadata"]
+    return node, str(phase), metadata.get("deletionTimestamp") is None, metadata.get("labels")

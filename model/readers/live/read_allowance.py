@@ -8,6 +8,11 @@ with nodes, of which one inventory or one device map has all taken into a new fa
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
+from fourleaf.model.readers.objects.manifest import Body
+
 READS_A_SECOND = 1_000.0
 """Pods that may be read again on behalf of one namespace: a tenth of a second of CPU time.
 
@@ -17,6 +22,35 @@ MOST_READS = 10_000.0
 
 CLAIMS_A_POD = 4
 """So many claims of devices or volumes that a pod names cost what a pod costs."""
+
+USUAL_VALUES = 300
+"""Values in the spec of a pod of three containers: more than that costs more."""
+VALUES_A_POD = 100
+"""So many more cost what a pod costs: those of 15 containers, or of 20 conditions on nodes."""
+MOST_VALUES_COUNTED = 5_000
+"""Values beyond which none are counted: to count them costs as well."""
+
+
+def cost_of(body: Body) -> int:
+    """How many pods it counts for to read this one, by how much its spec has to say."""
+    count = 0
+    for _ in _values(body.get("spec")):
+        count += 1
+        if count == MOST_VALUES_COUNTED:
+            break
+    return 1 + max(0, count - USUAL_VALUES) // VALUES_A_POD
+
+
+def _values(some: Any) -> Iterator[Any]:
+    """All values in it, each list and mapping as one as well."""
+    left = [some]
+    while left:
+        value = left.pop()
+        yield value
+        if isinstance(value, dict):
+            left.extend(value.values())
+        elif isinstance(value, list):
+            left.extend(value)
 
 
 class ReadAllowance:

@@ -19,12 +19,16 @@ from fourleaf.model.readers.dra.published import Published
 from fourleaf.model.readers.gangs.minimum_size import MinimumSizes
 from fourleaf.model.readers.gangs.names import Identity
 from fourleaf.model.readers.gangs.needed_neighbours import needed_neighbours
-from fourleaf.model.readers.gangs.read_gang import Situation, all_that_stand, identity_of, read_gang
+from fourleaf.model.readers.gangs.read_gang import (
+    Situation,
+    all_that_stand,
+)
 from fourleaf.model.readers.live.beside_others import BesideOthers
 from fourleaf.model.readers.live.config_as_read import are_read_alike
 from fourleaf.model.readers.live.fabric_cache import FabricCache
 from fourleaf.model.readers.live.fabric_updates import FABRIC_UPDATES
-from fourleaf.model.readers.live.gang_cache import NOTHING, GangCache, Kept, used_with
+from fourleaf.model.readers.live.gang_cache import GangCache, used_with
+from fourleaf.model.readers.live.gang_reads import GangReads
 from fourleaf.model.readers.live.object_cache import (
     GROUP_KINDS,
     Address,
@@ -39,6 +43,7 @@ from fourleaf.model.readers.live.reading import (
     Runners,
 )
 from fourleaf.model.readers.live.storage_cache import StorageCache
+from fourleaf.model.readers.live.unread_pods import UnreadPods
 from fourleaf.model.readers.live.waiting_gangs import WaitingGangs
 from fourleaf.model.readers.objects.dra_kinds import CLAIM
 from fourleaf.model.readers.objects.inventory import namespace_in
@@ -88,6 +93,8 @@ class LiveReader:
         self._turns_changed = False
         self._is_outdated = self._others_run = False
         """Whether the last reading is, and whether other pods run since."""
+        self._reads = GangReads(self._table, self._bodies, self._standing.problems)
+        self._unread = UnreadPods(self._standing.neighbours, self._standing.attached)
         self._taken_in_at: float | None = None
         self._waiting = WaitingGangs()
         self._beside = BesideOthers()
@@ -291,6 +298,7 @@ class LiveReader:
             self._others_run = self._read_gangs(due, now) or self._others_run
             # Maps may give nodes devices, and so change the fabric that gangs are read against.
             self._is_outdated = self._settle_mapped(now) or self._is_outdated
+        self._is_outdated = self._settle_unread(now) or self._is_outdated
 
     def _renew(self) -> None:
         """Take the facts of gangs anew of which something is new that no plan depends on."""
@@ -327,6 +335,12 @@ class LiveReader:
         mapped.touched.clear()
         return self._settle_ground(now)
 
+    def _settle_unread(self, now: float) -> bool:
+        """Let pods on nodes count before their gang is read; whether others do now."""
+        return self._unread.keep(
+            self._table.unread, lambda at: self._reads.alone(at, self._situation(now))
+        )
+
     def _settle_claims(self) -> bool:
         changed = self._claims_changed or self._ground.renewed
         if self._ground.renewed:
@@ -349,7 +363,7 @@ class LiveReader:
         situation, drafted = self._situation(now), self._standing.drafted
         in_order = sorted(due)
         before = [draft for one in in_order for draft in drafted.get(one, ())]
-        changed = self._standing.keep({one: self._read(one, situation) for one in in_order})
+        changed = self._standing.keep({one: self._reads.whole(one, situation) for one in in_order})
         now_drafted = [draft for one in in_order for draft in drafted.get(one, ())]
         self._waiting.replace(before, now_drafted)
         return changed
@@ -371,41 +385,6 @@ class LiveReader:
             self._standing.mapped.held_on,
         )
 
-    def _read(self, identity: Identity, situation: Situation) -> Kept:
-        """Read one gang, and nothing that was wrong with it before sticks.
-
-        Members that did not change are not decoded again where nothing is wrong with any
-        member. Else all are, because objects remember what is wrong with them.
-        """
-        members = self._table.members(identity)
-        if not members:
-            return NOTHING
-        if not self._standing.problems.has(identity):
-            kept = self._read_members(identity, members, situation, False)
-            if not kept.problems:
-                return kept
-        return self._read_members(identity, members, situation, True)
-
-    def _read_members(
-        self, identity: Identity, members: Iterable[Address], situation: Situation, anew: bool
-    ) -> Kept:
-        report = Report()
-        view = ObjectView(self._bodies, report)
-        owners = self._table.owners_in(view)
-        pods = []
-        for at in members:
-            known = self._table.known(at)
-            if anew or known.pod is None or known.pod.stale:
-                known.pod = self._table.read(at, report, owners)
-                # Also says what is wrong with how the pod names its gang.
-                identity_of(known.pod)
-            else:
-                known.pod.read_on(report)
-            pods.append(known.pod)
-        sizes = MinimumSizes(view, situation.priorities, True)
-        read = read_gang(identity, pods, sizes, situation)
-        return Kept(read, report.problems)
-
     def _compose(self, now: float, other_pods_run: bool) -> LiveReading:
         last, report = self._reading, Report()
         standing, network = self._standing, self._config.spec.network
@@ -418,6 +397,7 @@ class LiveReader:
         claims = self._bodies.of(*CLAIM).items()
         others = tuple(holders(claims, runners.running, self._ground.places)) if claims else ()
         others += tuple(one for there in self._attached().values() for one in there)
+        others += tuple(self._unread.beside(standing.running))
         snapshot = Snapshot(
             fabric=self._ground.fabric,
             running=(*runners.running, *others) if others else runners.running,

@@ -19,27 +19,41 @@ def waiting(reading: LiveReading) -> list[str]:
     return [str(one.key) for one in reading.snapshot.gangs]
 
 
+def one_each(_: tuple[str, str]) -> int:
+    """What an item costs where all cost the same."""
+    return 1
+
+
 def test_namespaces_take_turns() -> None:
     """Of five of `a`, two of `b` and one of `c`, four are taken: one each, and then one of `a`."""
     left: Backlog[tuple[str, str]] = Backlog()
     every = {*(("a", str(i)) for i in range(5)), ("b", "0"), ("b", "1"), ("c", "0")}
-    assert left.take(every, 4) == {("a", "0"), ("b", "0"), ("c", "0"), ("a", "1")}
+    assert left.take(every, 4, one_each) == {("a", "0"), ("b", "0"), ("c", "0"), ("a", "1")}
     assert left.has("a")
     assert not left.has("c")
     # `b` is served before `a`, which was served last.
-    assert left.take({("d", "0")}, 2) == {("b", "1"), ("a", "2")}
-    assert left.take(set(), math.inf) == {("a", "3"), ("a", "4"), ("d", "0")}
+    assert left.take({("d", "0")}, 2, one_each) == {("b", "1"), ("a", "2")}
+    assert left.take(set(), math.inf, one_each) == {("a", "3"), ("a", "4"), ("d", "0")}
     assert not left
 
 
 def test_what_has_gone_is_taken_no_more() -> None:
     """An item is forgotten once, and its namespace with the last one of it."""
     left: Backlog[tuple[str, str]] = Backlog()
-    assert left.take({("a", "0"), ("a", "1")}, 0) == set()
+    assert left.take({("a", "0"), ("a", "1")}, 0, one_each) == set()
     assert left.discard(("a", "0"))
     assert not left.discard(("a", "0"))
-    assert left.take(set(), 5) == {("a", "1")}
+    assert left.take(set(), 5, one_each) == {("a", "1")}
     assert not left.has("a")
+
+
+def test_what_costs_more_takes_more_room() -> None:
+    """Room for six: two items of 4, the last of which takes more than there is; two are left."""
+    left: Backlog[tuple[str, str]] = Backlog()
+    every = {("a", str(i)) for i in range(4)}
+    assert left.take(every, 6, lambda _: 4) == {("a", "0"), ("a", "1")}
+    assert left.take(set(), 16, lambda _: 4) == {("a", "2"), ("a", "3")}
+    assert left.take(every, 16, lambda _: 4) == every
 
 
 def test_one_that_comes_with_thousands_is_read_first() -> None:

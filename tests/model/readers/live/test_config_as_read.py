@@ -13,7 +13,7 @@ from fourleaf.model.config.spec import NamespacePolicy, SchedulerConfig, Spec
 from fourleaf.model.config.strategies import StrategySettings
 from fourleaf.model.config.values import Section
 from fourleaf.model.readers.gangs.read_gang import read_gang
-from fourleaf.model.readers.live import reader as live
+from fourleaf.model.readers.live import gang_reads as live
 from fourleaf.model.readers.live.config_as_read import READ_IN_PART, UNREAD
 from tests.model.readers.live.live_world import EVENTS, World
 from tests.model.readers.live.test_live import NOW, reader

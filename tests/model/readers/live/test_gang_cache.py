@@ -15,7 +15,7 @@ def read_of(gang: str) -> tuple[Identity, Kept]:
     made = reader(node(), one)
     made.reading(NOW)
     (identity,) = made._table.identities
-    return identity, made._read(identity, made._situation(NOW))
+    return identity, made._reads.whole(identity, made._situation(NOW))
 
 
 def test_a_pod_that_was_read_in_another_gang_stays() -> None:
