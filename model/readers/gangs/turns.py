@@ -60,6 +60,8 @@ class Turns:
         self._yields: dict[str, float] = {}
         """Namespace -> until when it comes after others, in seconds since the epoch."""
         self._failed: set[_Turn] = set()
+        self._is_new = self._has_changed = False
+        """Whether no plan was made since the last of them failed, and whether something changed."""
         self._since: dict[_Turn, int] = {}
         self._rounds = 0
         self._count = 0
@@ -98,8 +100,12 @@ class Turns:
 
     def not_placed(self, waiting: Iterable[Waiting], now: float) -> bool:
         """A plan found no place for these gangs; whether the order is another one now."""
+        is_over = self._is_new and self._has_changed
+        if is_over:
+            self._failed.clear()
+        self._is_new = self._has_changed = False
         if not self._ahead or self._rounds >= MOST_ROUNDS:
-            return False
+            return is_over
         new: dict[_Turn, None] = {}
         yielding: set[str] = set()
         for one in waiting:
@@ -112,19 +118,28 @@ class Turns:
                 yielding.add(one.gang.namespace)
         turns = [turn for turn in new if turn not in self._failed]
         if not turns and not yielding:
-            return False
+            return is_over
         self._rounds += 1
         self._yields |= dict.fromkeys(yielding, now + YIELD_SECONDS)
         for turn in turns:
             self._count += 1
             self._since[turn] = self._count
         self._failed.update(turns)
+        self._is_new = True
         return True
 
     def something_changed(self, there: Iterable[Draft], now: float) -> None:
-        """What kept a gang from its place may be gone; those that are `there` have their turns."""
-        self._yields = {name: until for name, until in self._yields.items() if until > now}
-        self._failed.clear()
+        """What kept a gang from its place may be gone; those that are `there` have their turns.
+
+        Who waited for one that failed comes first in one plan all the same: where something changes
+        all the time, it would else never be planned.
+        """
+        # A clock that is set back lets none wait longer.
+        until = now + YIELD_SECONDS
+        self._yields = {name: at for name, at in self._yields.items() if now < at <= until}
+        self._has_changed = True
+        if not self._is_new:
+            self._failed.clear()
         self._rounds = 0
         if self._since:
             left = {turn for draft in there for turn in (draft.gang.key, _turn_of(draft))}

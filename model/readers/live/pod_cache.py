@@ -33,6 +33,7 @@ MOST_PODS_AT_ONCE = 1_000
 """Pods, and as many of gangs, that are read before others have the event loop: 0.25 s."""
 FEW_PODS = 16
 """A gang of more is not read at once for each of its pods that is bound or ends: that costs."""
+_WITH_AMOUNTS = ("containers", "initContainers", "containerStatuses", "initContainerStatuses")
 
 
 @dataclass(slots=True, eq=False)
@@ -158,10 +159,17 @@ class PodCache:
             identity = known.identity
             gang = () if identity is None else self.members(identity)
             for one in (at, *gang):
-                if one in self._stale or one in self._left_pods:
+                if one in self._stale or one in self._left_pods or self._is_put_off(one):
                     self._urge_pod(one)
             if identity is not None and (identity in self.dirty or identity in self._left):
                 self.urge([identity])
+
+    def _is_put_off(self, at: Address) -> bool:
+        """Whether something that a pod depends on has changed, and is not taken in yet."""
+        refs = self._put_off.get(at[0])
+        if refs is None:
+            return False
+        return None in refs or not refs.keys().isdisjoint(self._pods[at].asked)
 
     @property
     def is_behind(self) -> bool:
@@ -454,11 +462,23 @@ class PodCache:
 
 
 def _holds(body: Body) -> tuple[object, ...]:
-    """What others must know of a pod on a node: where, its labels, if it ends; else nothing."""
-    spec, status = body.get("spec"), body.get("status")
+    """What others must know of a pod on a node: where, its labels, if it ends, what it has.
+
+    Nothing of a pod on none.
+    """
+    metadata, spec, status = body["metadata"], body.get("spec"), body.get("status")
     node = spec.get("nodeName") if isinstance(spec, dict) else None
     if not node:
         return ()
     phase = status.get("phase") if isinstance(status, dict) else None
-    metadata = body["metadata"]
-    return node, str(phase), metadata.get("deletionTimestamp") is None, metadata.get("labels")
+    ends = metadata.get("deletionTimestamp") is not None
+    held = [_amounts(part) for part in (spec, status) if isinstance(part, dict)]
+    return node, str(phase), ends, metadata.get("labels"), held
+
+
+def _amounts(part: Body) -> list[object]:
+    """All amounts that a spec or a status states, which a resize in place changes."""
+    listed = (part.get(key) for key in _WITH_AMOUNTS)
+    containers = (one for some in listed if isinstance(some, list) for one in some)
+    every = (part, *(one for one in containers if isinstance(one, dict)))
+    return [one.get(key) for one in every for key in ("resources", "allocatedResources")]
