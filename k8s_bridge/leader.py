@@ -106,6 +106,7 @@ class Leader:
                 cache.seal(frozenset(), frozenset())
                 # What is known of nodes is old where this replica leads again.
                 cache.judge(frozenset(), {})
+                cache.kept_places = dict
                 parts.cycle.forget()
 
     def _seal(self) -> None:

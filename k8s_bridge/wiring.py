@@ -246,4 +246,5 @@ class Wiring:
         )
         if relocation is not None:
             relocation.store.freed = cycle.places_freed
+            cache.kept_places = relocation.store.kept_places
         return Parts(reconciler, cycle, nodes, relocation)

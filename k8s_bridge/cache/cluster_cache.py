@@ -33,6 +33,7 @@ from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Waiting
 from fourleaf.model.readers.dra.published import Published
+from fourleaf.model.readers.gangs.drafts import KeptPlaces
 from fourleaf.model.readers.live import LiveReader, LiveReading
 from fourleaf.model.readers.live.fabric_cache import used_like
 from fourleaf.model.readers.live.pod_cache import MOST_PODS_AT_ONCE
@@ -81,6 +82,8 @@ class ClusterCache:
         self._sealed: tuple[frozenset[str], frozenset[GangKey]] = (frozenset(), frozenset())
         self.hung_nodes: frozenset[str] = frozenset()
         """Sealed nodes that are so until a page is written, which may be any moment."""
+        self.kept_places: Callable[[], Mapping[GangKey, KeptPlaces]] = dict
+        """Places that are kept while members of gangs move, where this replica leads."""
         self._listeners: list[OnPod] = []
         self._last_change = clock.monotonic()
 
@@ -402,6 +405,7 @@ class ClusterCache:
         `take_in` before it leaves none.
         """
         now = self._clock.wall()
+        self._reader.keep_places(self.kept_places())
         reading = self._reader.reading(now, MOST_PODS_AT_ONCE)
         if self._reader.date_anew(now):
             reading = self._reader.reading(now, MOST_PODS_AT_ONCE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import structlog
@@ -31,6 +31,7 @@ from fourleaf.k8s_bridge.runtime.concurrency import first_told, patiently
 from fourleaf.k8s_bridge.runtime.keyed_locks import KeyedLocks
 from fourleaf.k8s_bridge.runtime.record_retries import RecordRetries
 from fourleaf.model.gang import GangKey
+from fourleaf.model.readers.gangs.drafts import KeptPlaces
 
 DELETE_RETRY_SECONDS = 1.0
 DELETE_RETRY_LIMIT_SECONDS = 30.0
@@ -68,6 +69,7 @@ class RelocationStore:
     freed: Callable[[], None]
     unwritten: Callable[[Relocation], None] | None = None
     _open: dict[GangKey, Relocation] = field(default_factory=dict)
+    _kept: dict[GangKey, tuple[Relocation, KeptPlaces]] = field(default_factory=dict)
     _turns: KeyedLocks = field(default_factory=KeyedLocks)
     """One for each gang: no two requests about its Lease are under way at once."""
     _undeleted: dict[GangKey, tuple[float, Backoff]] = field(default_factory=dict)
@@ -105,6 +107,16 @@ class RelocationStore:
     def holds(self, one: Relocation) -> bool:
         """Whether `one` stands as it is: neither ended nor written anew since."""
         return self._open.get(one.gang) == one
+
+    def kept_places(self) -> Mapping[GangKey, KeptPlaces]:
+        """What is kept for each gang of which members move, the same objects until that changes."""
+        for gang in self._kept.keys() - self._open.keys():
+            del self._kept[gang]
+        for gang, one in self._open.items():
+            known = self._kept.get(gang)
+            if known is None or known[0] is not one:
+                self._kept[gang] = one, _kept_by(one)
+        return {gang: places for gang, (_, places) in self._kept.items()}
 
     def is_written(self, gang: GangKey) -> bool:
         """Whether the relocation of `gang` stands in the cluster, as far as is known."""
@@ -392,3 +404,10 @@ class RelocationStore:
         check_epoch(self.epoch, found.epoch, f"the relocation of gang {gang}")
         # Names of gangs are their tenants' to choose, so that two have one name for this.
         return found if found.gang == gang else None
+
+
+def _kept_by(one: Relocation) -> KeptPlaces:
+    """The places of a relocation, and all members that there were when it was written."""
+    seats = frozenset(seat.pod.uid for seat in one.seats)
+    leavers = (leaver.pod.uid for leaver in one.leavers)
+    return KeptPlaces(seats, seats.union(leavers, (uid for uid, _ in one.stays)))

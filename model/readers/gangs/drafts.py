@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
@@ -123,17 +123,44 @@ class Draft:
         return any(pod.created is None for pod in self.waiting or self.bound)
 
 
+@dataclass(frozen=True, slots=True)
+class KeptPlaces:
+    """Places that are kept for members of a gang, while these move: all of them start together.
+
+    UIDs: `seats` of those who have the places, and `before` of all members there were at that time.
+    """
+
+    seats: frozenset[str]
+    before: frozenset[str]
+
+    def left(self, bound: Iterable[Pod]) -> int:
+        """How many members are to come for them, where these are `bound`."""
+        there = [pod.uid for pod in bound]
+        came = sum(uid not in self.before for uid in there)
+        return max(0, len(self.seats) - len(self.seats.intersection(there)) - came)
+
+
 class Gangs:
-    """Decides what each gang may start with. `mixed` marks a fabric of several GPU resources."""
+    """Decides what each gang may start with. `mixed` marks a fabric of several GPU resources.
+
+    Places are `kept` for some gangs.
+    """
 
     def __init__(
-        self, spec: Spec, sizes: MinimumSizes, names: GangNames, mixed: bool, now: float
+        self,
+        spec: Spec,
+        sizes: MinimumSizes,
+        names: GangNames,
+        mixed: bool,
+        now: float,
+        kept: Mapping[GangKey, KeptPlaces],
     ) -> None:
         self._spec = spec
         self._sizes = sizes
         self._names = names
         self._mixed = mixed
         self._now = now
+        self._kept = kept
 
     def _is_ours(self, pod: Pod) -> bool:
         return pod.scheduler in self._spec.scheduler_names
@@ -173,6 +200,9 @@ class Gangs:
         if need.hold is not None and need.minimum is None:
             core, surplus = waiting, []
         key = self._names.key_of(identity)
+        if (kept := self._kept.get(key)) is not None:
+            more = max(0, kept.left(bound) - len(core))
+            core, surplus = [*core, *surplus[:more]], surplus[more:]
         drafts = []
         if core or wanted:
             ending = [one for one in members if one.terminating and one.node and not one.finished]

@@ -60,6 +60,12 @@ class GangNames:
         namespace, _, name = identity
         return [(namespace, one, name) for one in self._sharing.get((namespace, name), ())]
 
+    def called(self, key: GangKey) -> list[Identity]:
+        """The gang of that key, or none."""
+        names = {key.name, key.name.rpartition("@")[0]}
+        found = (one for name in names for one in self.sharing((key.namespace, "", name)))
+        return [one for one in found if self.key_of(one) == key]
+
     def key_of(self, identity: Identity) -> GangKey:
         """The key of a gang that was taken in."""
         namespace, dialect, name = identity

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.crds.claim import CLAIM
 from fourleaf.model.devices.visibility import untold
+from fourleaf.model.gang import GangKey
 from fourleaf.model.readers.gangs.dialects import Dialect, membership
-from fourleaf.model.readers.gangs.drafts import Draft, Gangs, by_rank, replica_owner
+from fourleaf.model.readers.gangs.drafts import (
+    Draft,
+    Gangs,
+    KeptPlaces,
+    by_rank,
+    replica_owner,
+)
 from fourleaf.model.readers.gangs.durations import ends_of
 from fourleaf.model.readers.gangs.minimum_size import MinimumSizes
 from fourleaf.model.readers.gangs.names import GangNames, Identity, key_of_one
@@ -43,7 +50,7 @@ class Situation:
     `objects` knows the GpuClaims, the ResourceClaims and the volumes, `claimables` what
     ResourceClaims are read against, `capacities` the room for volumes that are still to be made.
     `limited` are the amounts of volumes that some node limits. `whole`: nothing is missing that the
-    cluster has. `held_on` are the devices that pods hold.
+    cluster has. `held_on` are the devices that pods hold, `kept` places for gangs that move.
     """
 
     spec: Spec
@@ -58,6 +65,7 @@ class Situation:
     limited: frozenset[str]
     whole: bool
     held_on: HeldOn = none_held
+    kept: Mapping[GangKey, KeptPlaces] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +116,7 @@ def read_gang(
     _claim_devices(members, situation)
     for pod in _live(members, situation):
         settle(pod, devices.mode, situation.whole)
-    gangs = Gangs(situation.spec, sizes, situation.names, situation.mixed, situation.now)
+    gangs = _gangs(sizes, situation)
     drafts = gangs.drafts(identity, members)
     for pod in members:
         pod.hold()
@@ -117,6 +125,11 @@ def read_gang(
     maps = maps_of(members, situation.spec)
     shares = bool(maps) and any(pod.waits and pod.index is None for pod in members)
     return GangRead(tuple(drafts), running, maps, shares)
+
+
+def _gangs(sizes: MinimumSizes, situation: Situation) -> Gangs:
+    of = situation
+    return Gangs(of.spec, sizes, of.names, of.mixed, of.now, of.kept)
 
 
 def stand_of(
@@ -130,7 +143,7 @@ def stand_of(
 
     What is wrong with the pods is not reported for that alone.
     """
-    gangs = Gangs(situation.spec, sizes, situation.names, situation.mixed, situation.now)
+    gangs = _gangs(sizes, situation)
     report = Report()
     before = [
         (one, one.fault, one.report)

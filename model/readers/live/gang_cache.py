@@ -122,14 +122,13 @@ class GangCache:
         for identity, kept in gangs.items():
             self._gang_of.update((_at(pod), identity) for pod, _ in kept.read.running)
         for at, (pod, running) in now.items():
-            uid = uid_of(pod)
-            if self.running.get(at) != running or self.uids[at] != uid:
+            if self.running.get(at) != running or self.uids[at] != pod.uid:
                 self._leave(at)
                 self._on_node.setdefault(running.node, {})[at] = running
                 self._touched.add(running.node)
                 if running.ours:
                     self.mapped.hold(running.node, running.devices)
-                self.running[at], self.uids[at] = running, uid
+                self.running[at], self.uids[at] = running, pod.uid
                 changed = True
         return changed
 
@@ -150,12 +149,6 @@ def used_with(used: Mapping[str, Resources], others: Iterable[RunningPod]) -> di
         held = found.get(one.node)
         found[one.node] = one.request if held is None else plus(held, one.request)
     return found
-
-
-def uid_of(pod: Pod) -> str:
-    """The UID of a pod, "" where it has none."""
-    uid = pod.manifest.body["metadata"].get("uid")
-    return uid if isinstance(uid, str) else ""
 
 
 def _at(pod: Pod) -> Address:

@@ -16,6 +16,7 @@ from fourleaf.model.plan import Waiting
 from fourleaf.model.problems import Problem
 from fourleaf.model.readers.dra.holders import holders
 from fourleaf.model.readers.dra.published import Published
+from fourleaf.model.readers.gangs.drafts import KeptPlaces
 from fourleaf.model.readers.gangs.minimum_size import MinimumSizes
 from fourleaf.model.readers.gangs.names import Identity
 from fourleaf.model.readers.gangs.needed_neighbours import needed_neighbours
@@ -95,6 +96,7 @@ class LiveReader:
         """Whether the last reading is, and whether other pods run since."""
         self._reads = GangReads(self._table, self._bodies, self._standing.problems)
         self._unread = UnreadPods(self._standing.neighbours, self._standing.attached)
+        self._kept: Mapping[GangKey, KeptPlaces] = {}
         self._taken_in_at: float | None = None
         self._waiting = WaitingGangs()
         self._beside = BesideOthers()
@@ -244,6 +246,15 @@ class LiveReader:
         """Let the next reading have these pods as they are, with their gangs, whatever is left."""
         self._table.urge_pods(pods)
 
+    def keep_places(self, kept: Mapping[GangKey, KeptPlaces]) -> None:
+        """Let these be all gangs for which places are kept while members of them move."""
+        if kept != self._kept:
+            both = self._kept.keys() | kept.keys()
+            others = [key for key in both if kept.get(key) != self._kept.get(key)]
+            self._kept = dict(kept)
+            called = self._table.names.called
+            self._table.urge(identity for key in others for identity in called(key))
+
     def take_in(self, now: float) -> bool:
         """Read some of what has changed, so that a reading is quick; whether there is more."""
         with without_collection():
@@ -383,6 +394,7 @@ class LiveReader:
             self._ground.limits.limited,
             True,
             self._standing.mapped.held_on,
+            self._kept,
         )
 
     def _compose(self, now: float, other_pods_run: bool) -> LiveReading:

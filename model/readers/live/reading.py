@@ -11,7 +11,6 @@ from fourleaf.model.gang import GangKey
 from fourleaf.model.problems import Problem
 from fourleaf.model.readers.dra.claims import ClaimAsk
 from fourleaf.model.readers.gangs.drafts import Draft
-from fourleaf.model.readers.live.gang_cache import uid_of
 from fourleaf.model.readers.live.object_cache import Address
 from fourleaf.model.readers.objects.owners import OwnerRef
 from fourleaf.model.readers.pods.pods import Pod
@@ -114,7 +113,7 @@ def facts_of(draft: Draft) -> GangFacts:
 def _member(pod: Pod) -> WaitingMember:
     version = pod.manifest.body["metadata"].get("resourceVersion")
     version = version if isinstance(version, str) else ""
-    return WaitingMember(pod.namespace, pod.name, uid_of(pod), version, pod.resource_claims)
+    return WaitingMember(pod.namespace, pod.name, pod.uid, version, pod.resource_claims)
 
 
 def _name(member: WaitingMember) -> str:

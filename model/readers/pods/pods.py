@@ -147,6 +147,12 @@ class Pod:
         return bool(part_of(self.manifest.body, "metadata").get("uid"))
 
     @property
+    def uid(self) -> str:
+        """The UID, "" where it has none."""
+        uid = part_of(self.manifest.body, "metadata").get("uid")
+        return uid if isinstance(uid, str) else ""
+
+    @property
     def gated(self) -> bool:
         """Whether scheduling gates, or an owner that is suspended, keep the pod back."""
         return self.suspended or bool(self.spec.get("schedulingGates"))
