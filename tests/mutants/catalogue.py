@@ -35,6 +35,7 @@ from tests.mutants.plugin_calls import PLUGIN_CALLS
 from tests.mutants.preempting_repairs import PREEMPTING_REPAIRS
 from tests.mutants.preferences import PREFERENCES
 from tests.mutants.proofs import PROOFS
+from tests.mutants.read_meanwhile import READ_MEANWHILE
 from tests.mutants.refused_evictions import REFUSED_EVICTIONS
 from tests.mutants.refused_relocations import REFUSED_RELOCATIONS
 from tests.mutants.seating import SEATING
@@ -384,4 +385,5 @@ MUTANTS = (
     *OWN_ERRORS,
     *DENIED_BINDINGS,
     *MUCH_AT_ONCE,
+    *READ_MEANWHILE,
 )

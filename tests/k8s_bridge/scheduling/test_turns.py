@@ -178,3 +178,23 @@ async def test_who_was_not_placed_has_its_turn_again(bench: Bench) -> None:
     await bench.cluster.delete(PODS, Target(TEAM, free))
     await bench.clock.advance(40)
     assert "web-0" in await placed(bench)
+
+
+@pytest.mark.parametrize("every", [0.5, 2.0])
+async def test_what_changes_all_the_time_keeps_none_waiting(bench: Bench, every: float) -> None:
+    """One of a higher priority finds no room, and pods of others come between any two plans.
+
+    The one that it repels starts all the same, and well within the 20 s that this is tried.
+    """
+    await bench.start()
+    await bench.cluster.create(PRIORITY_CLASSES, "", {"metadata": {"name": "high"}, "value": 1000})
+    first = repelling("web-big", 99, WEB)
+    first["spec"]["priorityClassName"] = "high"
+    await submit(bench.cluster, TEAM, [first])
+    await bench.clock.advance(3)
+    await submit(bench.cluster, TEAM, [repelling("web-1", 1, WEB)])
+    for number in range(int(20 / every)):
+        await submit(bench.cluster, "others", [pod(f"p-{number}", 0)])
+        await bench.clock.advance(every)
+    assert "web-1" in await placed(bench)
+    assert "web-big" not in await placed(bench)

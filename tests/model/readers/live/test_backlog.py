@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 import pytest
 
@@ -175,3 +176,34 @@ def test_a_version_is_told_of_what_was_read_alone() -> None:
         facts = made.reading(NOW, room=0).gangs[GangKey("ml", "w")]
         assert facts.waiting[0].version not in ("6", "7")
     assert made.reading(NOW).gangs[GangKey("ml", "w")].waiting[0].version == "7"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_two_gangs_of_a_reading_have_one_name(seed: int) -> None:
+    """Gangs of one name and several dialects come, change and go, and one is read at a time.
+
+    Any two of one name are read together, as the name of each depends on the other.
+    """
+    chance = random.Random(seed)  # noqa: S311 - has to repeat
+
+    def some(number: int) -> Body:
+        name = chance.choice("ab")
+        match chance.randrange(3):
+            case 0:
+                return pod(f"p-{number}", annotations={GANG: name, GANG_SIZE: "1"})
+            case 1:
+                labels = {"kueue.x-k8s.io/pod-group-name": name}
+                said = {"kueue.x-k8s.io/pod-group-total-count": "1"}
+                return pod(f"p-{number}", labels=labels, annotations=said)
+        return pod(chance.choice(["a", "b", f"p-{number}"]))
+
+    made = reader(node())
+    for _ in range(60):
+        body = some(chance.randrange(6))
+        if chance.random() < 0.8:
+            tell(made, body)
+        else:
+            made.remove("", "Pod", "ml", body["metadata"]["name"])
+        if chance.random() < 0.5:
+            found = waiting(made.reading(NOW, room=chance.choice([0, 1, 2])))
+            assert len(found) == len(set(found))

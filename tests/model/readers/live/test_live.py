@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers.gangs.dialects import Dialect
+from fourleaf.model.readers.gangs.drafts import KeptPlaces
 from fourleaf.model.readers.gangs.minimum_size import MinimumSizes
 from fourleaf.model.readers.live import LiveReader, LiveReading, WaitingMember
 from fourleaf.model.readers.objects.annotations import GANG, GANG_SIZE
@@ -455,3 +457,40 @@ def test_a_group_of_that_name_elsewhere_has_no_gang_read_again(
     tell(made, pod_group(3))
     made.reading(NOW)
     assert count == {"ml": 1}
+
+
+def test_members_for_whom_places_are_kept_start_together() -> None:
+    """Of three that wait and of whom one is needed, two start where two places are kept, once.
+
+    A member that has come by then has one of the places, as has one that still stands; where the
+    places are kept no longer, one starts again.
+    """
+    made = reader(node(), pod_group(1), *(member(f"g-{number}") for number in range(3)))
+    key = GangKey("ml", "g")
+
+    def waiting(kept: KeptPlaces | None) -> int:
+        made.keep_places({} if kept is None else {key: kept})
+        gang = made.reading(NOW).snapshot.gangs_by_key.get(key)
+        return 0 if gang is None else sum(len(role.pods) for role in gang.roles)
+
+    two = KeptPlaces(frozenset(("old-0", "old-1")), frozenset(("old-0", "old-1", "stays")))
+    assert waiting(None) == 1
+    assert waiting(two) == 2
+    tell(made, member("g-0", nodeName="n1"))
+    assert waiting(two) == 1
+    tell(made, member("g-1", nodeName="n1"))
+    assert waiting(two) == 0
+    one = replace(two, before=two.before | {"uid-g-1"})
+    assert waiting(one) == 1
+    assert waiting(replace(one, seats=frozenset(("old-0", "uid-g-1")))) == 0
+    assert waiting(None) == 0
+
+
+def test_a_pod_that_was_made_anew_on_its_node_has_another_uid() -> None:
+    """All else is the same, and what acts on the pod acts on the one that is there."""
+    made = reader(node(), pod("p", nodeName="n1"))
+    assert dict(made.reading(NOW).uids) == {("ml", "p"): "uid-p"}
+    anew = pod("p", nodeName="n1")
+    anew["metadata"]["uid"] = "another"
+    tell(made, anew)
+    assert dict(made.reading(NOW).uids) == {("ml", "p"): "another"}
