@@ -14,10 +14,11 @@ from tests.filters.tables.table import (
     spreading,
 )
 
-RESTARTS_ALL = {
+_ALL_OVER = {
     "action": "RestartAllContainers",
     "exitCodes": {"operator": "In", "values": [42]},
 }
+_RESTARTS = {"restartPolicyRules": [_ALL_OVER]}
 _TAINTED = {"spec": {"taints": [{"key": "k", "value": "x", "effect": "NoSchedule"}]}}
 
 SPREAD_OUT = (
@@ -138,7 +139,7 @@ SPREAD_OUT = (
         "over zones of which one has no kubelet with a feature that the pod needs",
         "",
         spreading(spread("zone"))
-        | {"containers": [{"name": "main", "restartPolicyRules": [RESTARTS_ALL]}]},
+        | {"containers": [{"name": "main", "restartPolicy": "Never", **_RESTARTS}]},
         count(n0=1),
         nodes={"n0": {"features": ["RestartAllContainersOnContainerExits"]}},
     ),

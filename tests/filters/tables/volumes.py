@@ -97,9 +97,10 @@ _IN_TREE = {
 }
 
 
+_AZURE = "https://a.blob.core.windows.net/c/d.vhd"
 _ATTACHED: tuple[tuple[str, str, Body], ...] = (
     ("awsElasticBlockStore", "ebs.csi.aws.com", {"volumeID": "vol-1"}),
-    ("azureDisk", "disk.csi.azure.com", {"diskName": "d", "diskURI": "/d"}),
+    ("azureDisk", "disk.csi.azure.com", {"diskName": "d", "diskURI": _AZURE}),
     ("cinder", "cinder.csi.openstack.org", {"volumeID": "d"}),
     ("gcePersistentDisk", "pd.csi.storage.gke.io", {"pdName": "d"}),
     ("portworxVolume", "pxd.portworx.com", {"volumeID": "d"}),
