@@ -42,7 +42,8 @@ DEEP = (
 TOGETHER = (
     "tests/docs/test_commands.py",
     *(f"tests/e2e/test_{name}.py" for name in ("agent", "bad_input", "chart", "crds", "dashboard")),
-    *(f"tests/e2e/test_{name}.py" for name in ("device_map", "policies", "seeds", "webhook")),
+    *(f"tests/e2e/test_{name}.py" for name in ("device_map", "policies", "same_places")),
+    *(f"tests/e2e/test_{name}.py" for name in ("seeds", "webhook")),
     *(f"tests/e2e/hostile/test_{name}.py" for name in ("clients", "evictions", "loads")),
 )
 """Files of which one worker runs all tests: they share a control plane that is started once, or
@@ -60,9 +61,12 @@ FIRST = {
 }
 """Tests in blocks of instances -> how many blocks of each stay in `make test`; the rest is deep."""
 
+SHARED = ("tests/e2e/test_same_places.py::test_a_row",)
+"""Tests of `make e2e` in many instances, of which a share runs where one is asked for."""
+
 SHARE_VARIABLE = "FOURLEAF_DEEP_SHARE"
 """With `2/4`, `make deep` runs the second quarter of the blocks of instances and seeds, and of the
-mutants; unset, all of them."""
+mutants, and `make e2e` that of what is `SHARED`; unset, all of them."""
 
 
 def share() -> tuple[int, int]:
@@ -80,7 +84,7 @@ def is_in_turn(number: int) -> bool:
 
 
 def mark(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Mark what `make e2e` and `make deep` run; returns what of the latter is not in turn."""
+    """Mark what `make e2e` and `make deep` run; returns what of these is not in turn."""
     seen: Counter[str] = Counter()
     later = []
     for item in items:
@@ -90,6 +94,10 @@ def mark(items: list[pytest.Item]) -> list[pytest.Item]:
             item.add_marker("deep")
         elif item.nodeid.startswith(E2E) and not item.nodeid.startswith(THIN):
             item.add_marker("e2e")
+            if name in SHARED:
+                seen[name] += 1
+                if not is_in_turn(seen[name]):
+                    later.append(item)
         elif blocks is not None and "[" in item.nodeid:
             seen[name] += 1
             if seen[name] > blocks:

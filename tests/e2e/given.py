@@ -124,7 +124,7 @@ class Stage:
             return Answer(node)
         self._provide(pod["metadata"]["namespace"])
         for one in pod.get("status", {}).get("conditions", ()):
-            if one["type"] == "PodScheduled" and one["reason"] == "Unschedulable":
+            if one["type"] == "PodScheduled" and one["reason"] != "SchedulingGated":
                 return Answer(why=one["message"])
         return None
 
@@ -136,7 +136,11 @@ class Stage:
             said = about.get("annotations", {})
             if "volumeName" in claim["spec"] or "deletionTimestamp" in about:
                 continue
-            reserved = [one for one in self._volumes() if one["spec"].get("claimRef", {}).get("uid") == about["uid"]]
+            reserved = [
+                one
+                for one in self._volumes()
+                if one["spec"].get("claimRef", {}).get("uid") == about["uid"]
+            ]
             if not reserved and SELECTED_NODE not in said:
                 continue
             name = reserved[0]["metadata"]["name"] if reserved else f"made-for-{about['name']}"

@@ -34,12 +34,21 @@ class Case:
 
     @property
     def line(self) -> str:
-        """What the program reads. Pods without a node are not in a scheduler's snapshot."""
+        """What the program reads.
+
+        Pods without a node, and those that are over, are not in a scheduler's snapshot.
+        """
         asked: dict[str, Any] = {"pod": self.pod}
         for body in self.objects:
-            if body["kind"] != "Pod" or body["spec"].get("nodeName"):
+            if body["kind"] != "Pod" or _stands(body):
                 asked.setdefault(_KINDS[body["kind"]], []).append(body)
         return json.dumps(asked)
+
+
+def _stands(pod: Body) -> bool:
+    """Whether the pod has a node and is not over."""
+    over = pod.get("status", {}).get("phase") in {"Succeeded", "Failed"}
+    return bool(pod["spec"].get("nodeName")) and not over
 
 
 def judged(cases: Sequence[Case]) -> list[Mapping[str, str]]:

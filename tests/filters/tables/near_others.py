@@ -257,4 +257,116 @@ NEAR_OTHERS = (
         },
         (Standing("n0", "b"), Standing("n2", "a")),
     ),
+    Row(
+        "near whatever is not of its own app, and nothing else runs",
+        "",
+        near(term("a") | {"labelSelector": _NOT_A}),
+        (Standing("n0"),),
+        gated="affinity",
+    ),
+    Row(
+        "near an app in either of two namespaces",
+        ALL,
+        near(term("b", namespaces=["ml", "ops"])),
+        (Standing("n0", "b", "ops"), Standing("n2", "b")),
+    ),
+    Row(
+        "near an app of all namespaces, whichever are named",
+        "n0 n1",
+        near(term("b", namespaces=["ml"], namespaceSelector={})),
+        (Standing("n0", "b", "ops"),),
+    ),
+    Row(
+        "near an app by a label that no node has",
+        "",
+        near(term("b", "rack")),
+        (Standing("n0", "b"),),
+    ),
+    Row(
+        "its own first pod by a label that one zone has",
+        "n2 n3",
+        near(term("a", "rack")),
+        nodes={"n2": {"labels": {"rack": "r0"}}, "n3": {"labels": {"rack": "r1"}}},
+    ),
+    Row(
+        "near an app in a zone that a selector rules out",
+        "",
+        near(term("b")) | {"nodeSelector": {"zone": "z1"}},
+        (Standing("n0", "b"),),
+    ),
+    Row(
+        "near a pod that is over",
+        "",
+        near(term("b")),
+        (Standing("n0", "b", status={"phase": "Succeeded"}),),
+        gated="affinity",
+    ),
+    Row(
+        "by a key of a label that it does not have",
+        "n0 n1",
+        near(term("b", matchLabelKeys=["tier"])),
+        (Standing("n0", "b"),),
+    ),
+    Row("apart from its own app, of which none runs", ALL, apart(term("a"))),
+    Row("apart from its own app", "n2 n3", apart(term("a")), (Standing("n0"),)),
+    Row(
+        "apart from an app by a label that no node has",
+        ALL,
+        apart(term("b", "rack")),
+        (Standing("n0", "b"),),
+    ),
+    Row(
+        "apart from an app by a label that some nodes have",
+        "n1 n2 n3",
+        apart(term("b", "rack")),
+        (Standing("n0", "b"), Standing("n2", "b")),
+        {"n0": {"labels": {"rack": "r0"}}, "n1": {"labels": {"rack": "r1"}}},
+    ),
+    Row(
+        "apart from a pod that is over",
+        ALL,
+        apart(term("b")),
+        (Standing("n0", "b", status={"phase": "Failed"}),),
+    ),
+    Row(
+        "apart from a pod that ends", "n2 n3", apart(term("b")), (Standing("n0", "b", going=True),)
+    ),
+    Row(
+        "a preference of apartness leaves all nodes",
+        ALL,
+        {
+            "affinity": {
+                "podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": _SOFT}
+            }
+        },
+        tuple(Standing(node, "b") for node in ("n0", "n1", "n2", "n3")),
+    ),
+    Row(
+        "who runs repels whatever is not of an app",
+        "n2 n3",
+        {},
+        (Standing("n0", "b", spec=apart(term("b") | {"labelSelector": _NOT_B})),),
+    ),
+    Row(
+        "who runs repels whatever is not of its app",
+        ALL,
+        {},
+        (Standing("n0", "b", spec=apart(term("a") | {"labelSelector": _NOT_A})),),
+    ),
+    Row(
+        "who runs and is over repels nothing",
+        ALL,
+        {},
+        (Standing("n0", "b", spec=apart(term("a")), status={"phase": "Succeeded"}),),
+    ),
+    Row(
+        "near an app in its zone, apart from another there, and repelled elsewhere",
+        "n1",
+        both(term("b"), term("c", HOST)),
+        (
+            Standing("n0", "b"),
+            Standing("n0", "c"),
+            Standing("n2", "b", spec=apart(term("a"))),
+        ),
+    ),
 )

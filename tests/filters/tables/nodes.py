@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.filters.kube_filters import Body
-from tests.filters.tables.table import ALL, Row, Standing, asks, on_nodes
+from tests.filters.tables.table import ALL, HOST, Row, Standing, asks, on_nodes
 
 
 def tainted(effect: str = "NoSchedule", value: str = "x", key: str = "k") -> Body:
@@ -76,6 +76,19 @@ _DECLARE = {
 }
 _TWO = {"spec": {"taints": [{"key": key, "value": "x", "effect": "NoSchedule"} for key in "kl"]}}
 _BIG = {"cpu": "3"}
+
+
+def _asking(**requests: str) -> Body:
+    """A pod with requests, which are its limits too."""
+    return {
+        "containers": [{"name": "main", "resources": {"requests": requests, "limits": requests}}]
+    }
+
+
+def _container(name: str, cpu: str, **more: str) -> Body:
+    """A container that asks for cores."""
+    return {"name": name, "resources": {"requests": {"cpu": cpu}}, **more}
+
 
 NODES = (
     Row("restarts of all containers", "n1", restarts("RestartAllContainers"), nodes=_DECLARE),
@@ -276,5 +289,150 @@ NODES = (
         "n1 n2 n3",
         requests=_BIG,
         standing=(unresized("3"),),
+    ),
+    Row(
+        "all expressions of a term",
+        "n1",
+        on_nodes(
+            {
+                "matchExpressions": [
+                    {"key": "zone", "operator": "In", "values": ["z0"]},
+                    {"key": HOST, "operator": "NotIn", "values": ["n0"]},
+                ]
+            }
+        ),
+    ),
+    Row(
+        "expressions and the name of a node in a term",
+        "n0",
+        on_nodes(asks("zone", "In", "z0") | asks("metadata.name", "In", "n0", fields=True)),
+    ),
+    Row("a term of nothing picks no node", "", on_nodes({})),
+    Row("a term of nothing beside another", "n0 n1", on_nodes({}, asks("zone", "In", "z0"))),
+    Row(
+        "a node by a host name that is not its own",
+        "n3",
+        {"nodeSelector": {HOST: "n0"}},
+        nodes={"n0": {"labels": {HOST: "n9"}}, "n3": {"labels": {HOST: "n0"}}},
+    ),
+    Row(
+        "a label without a value",
+        "n1",
+        {"nodeSelector": {"pool": ""}},
+        nodes={"n0": {"labels": {"pool": "x"}}, "n1": {"labels": {"pool": ""}}},
+    ),
+    Row(
+        "all taints of an effect are tolerated",
+        "n0 n2 n3",
+        tolerates(operator="Exists", effect="NoSchedule"),
+        nodes={"n0": tainted(), "n1": tainted("NoExecute")},
+    ),
+    Row(
+        "a taint that is tolerated for a while",
+        ALL,
+        tolerates(key="k", operator="Exists", effect="NoExecute", tolerationSeconds=1),
+        nodes={"n0": tainted("NoExecute")},
+    ),
+    Row(
+        "each of two taints is tolerated",
+        ALL,
+        {"tolerations": [{"key": key, "operator": "Exists"} for key in "kl"]},
+        nodes={"n0": _TWO},
+    ),
+    Row(
+        "a taint below a number",
+        "n0 n2 n3",
+        tolerates(key="k", operator="Lt", value="6"),
+        nodes={"n0": tainted(value="5"), "n1": tainted(value="6")},
+    ),
+    Row(
+        "memory that others have",
+        "n1 n2 n3",
+        standing=(Standing("n0", spec=_asking(memory="4Gi")),),
+        requests={"memory": "5Gi"},
+    ),
+    Row(
+        "storage of nodes, which one offers",
+        "n2",
+        nodes={"n2": {"offers": {"ephemeral-storage": "5Gi"}}},
+        requests={"ephemeral-storage": "4Gi"},
+    ),
+    Row(
+        "large pages, which one node offers",
+        "n2",
+        _asking(cpu="1", **{"hugepages-2Mi": "4Mi"}),
+        nodes={"n2": {"offers": {"hugepages-2Mi": "8Mi"}}},
+    ),
+    Row(
+        "a resource of which another pod has all",
+        "n3",
+        standing=(Standing("n2", spec=_asking(**{"example.com/nic": "1"})),),
+        nodes={name: {"offers": {"example.com/nic": "1"}} for name in ("n2", "n3")},
+        requests={"example.com/nic": "1"},
+    ),
+    Row(
+        "cores of a pod that is over",
+        ALL,
+        standing=(Standing("n0", cpu="4", status={"phase": "Succeeded"}),),
+        requests=_BIG,
+    ),
+    Row(
+        "cores of a pod that ends",
+        "n1 n2 n3",
+        standing=(Standing("n0", cpu="4", going=True),),
+        requests=_BIG,
+    ),
+    Row(
+        "an init container that asks for more than all others",
+        "n1 n2 n3",
+        {"initContainers": [_container("init", "3")]},
+        (Standing("n0", cpu="2"),),
+    ),
+    Row(
+        "init containers that ask one after the other",
+        ALL,
+        {"initContainers": [_container(name, "3") for name in ("first", "then")]},
+    ),
+    Row(
+        "sidecars that ask beside the others",
+        "n1 n2 n3",
+        {"initContainers": [_container("s", "2", restartPolicy="Always")]},
+        (Standing("n0", cpu="1"),),
+        requests={"cpu": "1500m"},
+    ),
+    Row(
+        "a sidecar, and an init container that comes after it",
+        "",
+        {"initContainers": [_container("s", "2", restartPolicy="Always"), _container("init", "3")]},
+    ),
+    Row(
+        "an init container, and a sidecar that comes after it",
+        ALL,
+        {"initContainers": [_container("init", "3"), _container("s", "2", restartPolicy="Always")]},
+    ),
+    Row(
+        "what a pod as a whole asks for",
+        "n1 n2 n3",
+        {"resources": {"requests": {"cpu": "3"}}},
+        (Standing("n0", cpu="2"),),
+    ),
+    Row(
+        "a port of another address",
+        ALL,
+        port(80, hostIP="10.0.0.1"),
+        (Standing("n0", spec=port(80, hostIP="10.0.0.2")),),
+        unused="n0",
+    ),
+    Row(
+        "a port of all addresses",
+        "n1 n2 n3",
+        port(80, hostIP="0.0.0.0"),  # noqa: S104
+        (Standing("n0", spec=port(80, hostIP="10.0.0.2")),),
+    ),
+    Row(
+        "a port of a pod that is over",
+        ALL,
+        port(80),
+        (Standing("n0", spec=port(80), status={"phase": "Failed"}),),
     ),
 )

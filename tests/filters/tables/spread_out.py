@@ -9,9 +9,11 @@ from tests.filters.tables.table import (
     Standing,
     asks,
     count,
+    near,
     on_nodes,
     spread,
     spreading,
+    term,
 )
 
 _ALL_OVER = {
@@ -20,6 +22,7 @@ _ALL_OVER = {
 }
 _RESTARTS = {"restartPolicyRules": [_ALL_OVER]}
 _TAINTED = {"spec": {"taints": [{"key": "k", "value": "x", "effect": "NoSchedule"}]}}
+_POOL = {name: {"labels": {"pool": "x"}} for name in ("n0", "n1", "n3")}
 
 SPREAD_OUT = (
     Row("an empty cluster", ALL, spreading(spread(HOST))),
@@ -155,5 +158,101 @@ SPREAD_OUT = (
             }
         ),
         (Standing("n0", "b"), Standing("n0"), Standing("n1", "b")),
+    ),
+    Row(
+        "by zone, of the nodes of a selector alone",
+        "n3",
+        spreading(spread("zone")) | {"nodeSelector": {"pool": "x"}},
+        count(n0=1, n1=1, n2=1, n3=1),
+        _POOL,
+    ),
+    Row(
+        "by zone, of all nodes whatever the selector",
+        "n0 n1 n3",
+        spreading(spread("zone", nodeAffinityPolicy="Ignore")) | {"nodeSelector": {"pool": "x"}},
+        count(n0=1, n1=1, n2=1, n3=1),
+        _POOL,
+    ),
+    Row(
+        "by zone of all nodes, and by host of those of a selector without a taint",
+        "n0 n3",
+        spreading(
+            spread("zone", nodeAffinityPolicy="Ignore"), spread(HOST, nodeTaintsPolicy="Honor")
+        )
+        | {"nodeSelector": {"pool": "x"}},
+        count(n0=1, n1=1, n2=1, n3=1),
+        {**_POOL, "n1": {**_POOL["n1"], **_TAINTED}},
+    ),
+    Row(
+        "by zone, without a pod on a node with a taint",
+        "n3",
+        spreading(spread("zone", nodeTaintsPolicy="Honor")),
+        count(n0=1, n1=1, n2=1, n3=1),
+        {"n2": _TAINTED},
+    ),
+    Row(
+        "by zone, with a pod on a node with a taint",
+        "n0 n1 n3",
+        spreading(spread("zone")),
+        count(n0=1, n1=1, n2=1, n3=1),
+        {"n2": _TAINTED},
+    ),
+    Row(
+        "a taint that is tolerated is compared",
+        "n2 n3",
+        spreading(spread("zone", nodeTaintsPolicy="Honor"))
+        | {"tolerations": [{"key": "k", "operator": "Exists"}]},
+        count(n0=1),
+        {"n2": _TAINTED, "n3": _TAINTED},
+    ),
+    Row(
+        "2 2 1 by host, a skew of 2, of fewer hosts than asked for",
+        "n3",
+        spreading(spread(HOST, 2, minDomains=4)) | on_nodes(asks(HOST, "NotIn", "n0")),
+        count(n1=2, n2=2, n3=1),
+    ),
+    Row(
+        "2 2 1 by host, a skew of 2, of more hosts than asked for",
+        "n1 n2 n3",
+        spreading(spread(HOST, 2, minDomains=2)) | on_nodes(asks(HOST, "NotIn", "n0")),
+        count(n1=2, n2=2, n3=1),
+    ),
+    Row(
+        "pods that are over do not count",
+        ALL,
+        spreading(spread("zone")),
+        (Standing("n0", status={"phase": "Succeeded"}),),
+    ),
+    Row(
+        "a selector of nothing counts no pod",
+        ALL,
+        spreading({**spread("zone"), "labelSelector": {}}),
+        (Standing("n0", "b"), Standing("n1", "c"), Standing("n2", "b", "ops")),
+    ),
+    Row(
+        "no selector counts no pod",
+        ALL,
+        spreading({"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}),
+        count(n0=2),
+    ),
+    Row("by a label that no node has", "", spreading(spread("rack")), count(n0=1)),
+    Row(
+        "a zone that is full is compared",
+        "",
+        spreading(spread("zone")),
+        (Standing("n0"), Standing("n2", "b", cpu="4"), Standing("n3", "b", cpu="4")),
+    ),
+    Row(
+        "cordoned nodes are compared",
+        "",
+        spreading(spread("zone")),
+        count(n0=1),
+        {name: {"spec": {"unschedulable": True}} for name in ("n2", "n3")},
+    ),
+    Row(
+        "spread out, and near another app",
+        "n1",
+        spreading(spread(HOST)) | near(term("b")),
+        (Standing("n0"), Standing("n0", "b"), Standing("n2"), Standing("n3")),
     ),
 )

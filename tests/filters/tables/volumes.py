@@ -46,9 +46,9 @@ def volume(term: Body | None = None, zone: str = "", label: str = ZONE) -> Body:
     return head | {"metadata": about, "spec": spec, "status": {"phase": "Bound"}}
 
 
-def free(kind: str) -> Body:
+def free(kind: str, term: Body | None = None) -> Body:
     """A volume of a class that no claim has yet."""
-    body = volume()
+    body = volume(term)
     del body["spec"]["claimRef"]
     body["spec"] |= {"storageClassName": kind, "accessModes": ["ReadWriteOnce"]}
     return body | {"status": {"phase": "Available"}}
@@ -69,6 +69,17 @@ def storage(
 NOW = storage("now", "Immediate")
 LATER = storage("later", "WaitForFirstConsumer")
 USES: Body = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "c"}}]}
+USES_TWO: Body = {
+    "volumes": [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in ("c", "d")]
+}
+USES_SECOND: Body = {"volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "d"}}]}
+_FIRST_USE = (LATER, claim(volume="", kind="later"))
+_HEEDED: Body = {
+    "apiVersion": "storage.k8s.io/v1",
+    "kind": "CSIDriver",
+    "metadata": {"name": "csi.example.com", "uid": "driver"},
+    "spec": {"storageCapacity": True},
+}
 _POD = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "Pod-p"}
 _ZONED = {
     name: {"labels": {ZONE: zone}}
@@ -97,10 +108,11 @@ _IN_TREE = {
 }
 
 
-_AZURE = "https://a.blob.core.windows.net/c/d.vhd"
+_AZURE = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/disks/d"
+_MANAGED = {"diskName": "d", "diskURI": _AZURE, "kind": "Managed"}
 _ATTACHED: tuple[tuple[str, str, Body], ...] = (
     ("awsElasticBlockStore", "ebs.csi.aws.com", {"volumeID": "vol-1"}),
-    ("azureDisk", "disk.csi.azure.com", {"diskName": "d", "diskURI": _AZURE}),
+    ("azureDisk", "disk.csi.azure.com", _MANAGED),
     ("cinder", "cinder.csi.openstack.org", {"volumeID": "d"}),
     ("gcePersistentDisk", "pd.csi.storage.gke.io", {"pdName": "d"}),
     ("portworxVolume", "pxd.portworx.com", {"volumeID": "d"}),
@@ -141,6 +153,36 @@ def _drivers(key: str, **zones: str) -> dict[str, Body]:
         name: {"labels": {**change["labels"], **({key: zones[name]} if name in zones else {})}}
         for name, change in _ZONED.items()
     }
+
+
+def _room(name: str, size: str, topology: Body, **more: str) -> Body:
+    """What a driver says of its room for volumes of the class that are made on first use."""
+    head = {"apiVersion": "storage.k8s.io/v1", "kind": "CSIStorageCapacity"}
+    about = {"name": name, "namespace": "ops", "uid": f"room-{name}"}
+    said = {"storageClassName": "later", "capacity": size, "nodeTopology": topology, **more}
+    return head | {"metadata": about, **said}
+
+
+def _zone(name: str) -> Body:
+    """The nodes of a zone."""
+    return {"matchLabels": {"zone": name}}
+
+
+def _second(**changes: Any) -> tuple[Body, Body]:
+    """A second claim, and the volume to which it is bound."""
+    body = volume(**changes)
+    body["metadata"] |= {"name": "w", "uid": "volume-w"}
+    body["spec"]["claimRef"] |= {"name": "d", "uid": "claim-d"}
+    body["spec"]["csi"] |= {"volumeHandle": "w"}
+    return claim("d", "w"), body
+
+
+def _attached(node: str, volume: str) -> Body:
+    """A volume that is attached to a node, whether a pod uses it or not."""
+    head = {"apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment"}
+    source = {"persistentVolumeName": volume}
+    said = {"attacher": "csi.example.com", "nodeName": node, "source": source}
+    return head | {"metadata": {"name": f"{volume}-{node}", "uid": f"on-{node}"}, "spec": said}
 
 
 def _inline(source: str, **more: Any) -> Body:
@@ -404,5 +446,169 @@ VOLUMES = (
         "n1 n2 n3",
         _inline("awsElasticBlockStore", readOnly=True),
         (Standing("n0", spec=_inline("awsElasticBlockStore", readOnly=True)),),
+    ),
+    Row(
+        "a volume of a node that is gone and of one that is there",
+        "n2",
+        USES,
+        others=(NOW, claim(), volume(asks(HOST, "In", "n2", "n9"))),
+    ),
+    Row(
+        "a volume of a node that is gone",
+        "",
+        USES,
+        others=(NOW, claim(), volume(asks(HOST, "In", "n9"))),
+    ),
+    Row("a claim whose volume is gone", "", USES, others=(NOW, claim()), gated="claim"),
+    Row(
+        "a claim of a class that is not there",
+        "",
+        USES,
+        others=(claim(volume="", kind="none"),),
+        gated="claim",
+    ),
+    Row(
+        "two volumes, of a zone and of a node in it",
+        "n2",
+        USES_TWO,
+        others=(
+            NOW,
+            claim(),
+            volume(asks("zone", "In", "z1")),
+            *_second(term=asks(HOST, "In", "n1", "n2")),
+        ),
+    ),
+    Row(
+        "two volumes that no node reaches both",
+        "",
+        USES_TWO,
+        others=(
+            NOW,
+            claim(),
+            volume(asks("zone", "In", "z1")),
+            *_second(term=asks(HOST, "In", "n1")),
+        ),
+    ),
+    Row(
+        "a volume that is there and one that is made on first use",
+        "n2",
+        USES_TWO,
+        others=(*_FIRST_USE, NOW, *_second(term=asks(HOST, "In", "n2"))),
+    ),
+    Row(
+        "a volume that is not there and one that is made on first use",
+        "",
+        USES_TWO,
+        others=(*_FIRST_USE, NOW, claim("d", "")),
+        gated="claim",
+    ),
+    Row(
+        "a volume that is made on first use, and a selector",
+        "n3",
+        {**USES, "nodeSelector": {HOST: "n3"}},
+        others=(
+            storage("later", "WaitForFirstConsumer", zones=("z0", "z1")),
+            claim(volume="", kind="later"),
+        ),
+    ),
+    Row(
+        "volumes that people make, on first use",
+        "n2",
+        USES,
+        others=(
+            storage("local", "WaitForFirstConsumer", "kubernetes.io/no-provisioner"),
+            claim(volume="", kind="local"),
+            free("local", asks(HOST, "In", "n2")),
+        ),
+        refused="volumes that exist already",
+    ),
+    Row(
+        "room for a volume in one zone",
+        "n2 n3",
+        USES,
+        others=(
+            *_FIRST_USE,
+            _HEEDED,
+            _room("small", "512Mi", _zone("z0")),
+            _room("large", "2Gi", _zone("z1")),
+        ),
+    ),
+    Row(
+        "room for a volume on one node, of which the rest is not said",
+        "n1",
+        USES,
+        others=(*_FIRST_USE, _HEEDED, _room("one", "1Gi", {"matchLabels": {HOST: "n1"}})),
+    ),
+    Row("room for a volume nowhere", "", USES, others=(*_FIRST_USE, _HEEDED)),
+    Row(
+        "room for many volumes, but none as large",
+        "n2 n3",
+        USES,
+        others=(
+            *_FIRST_USE,
+            _HEEDED,
+            _room("many", "9Gi", _zone("z0"), maximumVolumeSize="512Mi"),
+            _room("large", "9Gi", _zone("z1"), maximumVolumeSize="1Gi"),
+        ),
+    ),
+    Row(
+        "as many volumes of a claim as a node attaches",
+        "n1 n2 n3",
+        USES,
+        others=(
+            NOW,
+            claim(),
+            volume(),
+            attaching("n0", "csi.example.com", 0),
+            attaching("n1", "csi.example.com", 1),
+        ),
+    ),
+    Row(
+        "volumes of claims of other pods, as many as a node attaches",
+        "n1 n2 n3",
+        USES,
+        (Standing("n0", spec=USES_SECOND), Standing("n1", spec=USES_SECOND)),
+        others=(NOW, claim(), volume(), *_second(), attaching("n0", "csi.example.com", 1)),
+    ),
+    Row(
+        "a volume of a claim that another pod has attached",
+        ALL,
+        USES,
+        (Standing("n0", spec=USES),),
+        others=(NOW, claim(), volume(), attaching("n0", "csi.example.com", 1)),
+        unused="n0",
+    ),
+    Row(
+        "a volume that is attached and that no pod uses",
+        "n1 n2 n3",
+        USES,
+        others=(
+            NOW,
+            claim(),
+            volume(),
+            *_second(),
+            _attached("n0", "w"),
+            attaching("n0", "csi.example.com", 1),
+        ),
+    ),
+    Row(
+        "volumes of two drivers, of which a node attaches one more of each",
+        ALL,
+        USES,
+        (Standing("n0", spec=_inline("gcePersistentDisk")),),
+        others=(
+            NOW,
+            claim(),
+            volume(),
+            {
+                **attaching("n0", "csi.example.com", 1),
+                "spec": {
+                    "drivers": [
+                        {"name": name, "nodeID": "n0", "allocatable": {"count": 1}}
+                        for name in ("csi.example.com", "pd.csi.storage.gke.io")
+                    ]
+                },
+            },
+        ),
     ),
 )
