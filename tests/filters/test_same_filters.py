@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from fourleaf.model.config.spec import SchedulerConfig
+from fourleaf.model.plan import Placement, Plan
 from fourleaf.model.readers import Source, read
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.resources import fits
+from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.batch.greedy import greedy_plan
+from fourleaf.solver.batch.solve import solve
 from tests.filters.clusters import ClusterMaker
 from tests.filters.kube_filters import Body, Case, judged
 
 CLUSTERS = 2000
 SOME = 700
-"""Of these, clusters for which `make test` makes plans."""
+"""Of these, clusters for which `make test` makes plans, each in both ways."""
 PREDICATES = Path(__file__).parents[2] / "docs" / "reference" / "predicates.md"
 FIELD = re.compile(r"Pod ml/p: spec\.\S+ ")
 """How a reason begins that refuses the pod: with a field of it."""
@@ -121,7 +124,19 @@ def _goes_ahead(pod: Pod, running: Sequence[Pod]) -> bool:
     return bool(pod.wants.spread or (near and is_first))
 
 
-def bindings(objects: list[Body]) -> Iterator[tuple[Case, str]]:
+Planner = Callable[[Snapshot], Plan | None]
+PLANNERS: tuple[Planner, ...] = (greedy_plan, solve)
+"""The fallback where the solver gives nothing, and the solver."""
+
+
+def placements_of(planner: Planner, snapshot: Snapshot) -> tuple[Placement, ...]:
+    """What a plan places; these clusters are so small that there is one in time."""
+    plan = planner(snapshot)
+    assert plan is not None
+    return plan.placements
+
+
+def bindings(objects: list[Body], planner: Planner) -> Iterator[tuple[Case, str]]:
     """The pods that a plan places, one after the other, each beside those bound before it.
 
     First those that go ahead of others, by age: the plan is as if the others had come later.
@@ -132,7 +147,7 @@ def bindings(objects: list[Body]) -> Iterator[tuple[Case, str]]:
     running = [pod for pod in pods.values() if pod.running]
     placed = [
         (not _goes_ahead(pods[pod], running), ages[placement.gang], str(placement.gang), pod, node)
-        for placement in greedy_plan(found.snapshot).placements
+        for placement in placements_of(planner, found.snapshot)
         for pod, node in placement.pods
     ]
     there = {body["metadata"]["uid"]: body for body in objects}
@@ -148,10 +163,13 @@ def bindings(objects: list[Body]) -> Iterator[tuple[Case, str]]:
     [range(SOME), pytest.param(range(SOME, CLUSTERS), marks=pytest.mark.deep)],
     ids=["some", "others"],
 )
-def test_the_filters_accept_every_binding_of_a_plan(seeds: range) -> None:
+@pytest.mark.parametrize("planner", PLANNERS, ids=["greedy", "solver"])
+def test_the_filters_accept_every_binding_of_a_plan(planner: Planner, seeds: range) -> None:
     """Plans of several gangs at once, bound one by one."""
     steps = [
-        (seed, case, node) for seed in seeds for case, node in bindings(ClusterMaker(seed).crowd())
+        (seed, case, node)
+        for seed in seeds
+        for case, node in bindings(ClusterMaker(seed).crowd(), planner)
     ]
     assert len(steps) > len(seeds) * 3 // 4
     answers = judged([case for _, case, _ in steps])

@@ -1,4 +1,4 @@
-"""Rows of clusters worked out by hand: kube-scheduler's filters, our readers and our plan agree."""
+"""Clusters worked out by hand: kube-scheduler's filters, our readers and our plans agree."""
 
 from __future__ import annotations
 
@@ -9,14 +9,20 @@ import pytest
 
 from fourleaf.model.readers import Source, read
 from fourleaf.model.reasons.kinds import ReasonKind
-from fourleaf.solver.batch.greedy import greedy_plan
 from tests.filters.kube_filters import judged
 from tests.filters.tables.near_others import NEAR_OTHERS
 from tests.filters.tables.nodes import NODES
 from tests.filters.tables.spread_out import SPREAD_OUT
 from tests.filters.tables.table import Row
 from tests.filters.tables.volumes import VOLUMES
-from tests.filters.test_same_filters import COUNTED, PREDICATES, ours
+from tests.filters.test_same_filters import (
+    COUNTED,
+    PLANNERS,
+    PREDICATES,
+    Planner,
+    ours,
+    placements_of,
+)
 
 ROWS = (*NEAR_OTHERS, *SPREAD_OUT, *NODES, *VOLUMES)
 
@@ -33,7 +39,7 @@ def theirs() -> Mapping[str, frozenset[str]]:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_a_row(row: Row) -> None:
-    """The filters leave what was worked out, so do we, and a plan stands on one of them.
+    """The filters leave what was worked out, so do we, and plans stand on one of them.
 
     What we refuse by name, the filters may accept: the reason names the field then.
     """
@@ -45,16 +51,17 @@ def test_a_row(row: Row) -> None:
         assert (row.refused or row.gated).lower() in detail.lower()
     else:
         assert {node for node, may in mine.items() if may} == fits - {*row.unused.split()}, detail
-    placed = planned(row)
-    assert placed <= fits - {*row.unused.split()}
-    assert bool(placed) == (bool(fits) and not row.refused)
+    for planner in PLANNERS:
+        placed = planned(row, planner)
+        assert placed <= fits - {*row.unused.split()}
+        assert bool(placed) == (bool(fits) and not row.refused)
 
 
-def planned(row: Row) -> set[str]:
+def planned(row: Row, planner: Planner) -> set[str]:
     """Where a plan puts the pod; nowhere while it waits."""
     source = Source("cluster", objects=list(row.case.objects))
     snapshot = read([source], strict=False, whole=True, config=COUNTED).snapshot
-    placements = greedy_plan(snapshot).placements
+    placements = placements_of(planner, snapshot)
     return {node for placement in placements for _, node in placement.pods}
 
 
@@ -68,4 +75,4 @@ def test_what_is_refused_is_on_the_page() -> None:
 
 def test_every_row_has_its_name() -> None:
     """Rows of one name would be judged as one."""
-    assert len({row.name for row in ROWS}) == len(ROWS) >= 60
+    assert len({row.name for row in ROWS}) == len(ROWS) >= 250

@@ -11,7 +11,17 @@ REPORT = (
     "        for name in touched:\n            self._read_again(self._on(STORAGE_CLASS[1], name))\n"
 )
 
+READING = "tests/model/readers/pods/test_volumes.py"
+
 STORAGE = (
+    Mutant(
+        "storage: disks that no driver attaches",
+        "a pod is bound whose disk its node never attaches, where kube-scheduler binds none",
+        "model/readers/objects/inline_disks.py",
+        'if kind and kind != "Managed"',
+        "if not kind",
+        f"{READING}::test_a_disk_that_no_driver_attaches_is_refused_by_name",
+    ),
     Mutant(
         "storage: drivers that do not report",
         "no pod is placed whose driver says nothing of its room",

@@ -5,6 +5,8 @@ Others are attached to it, of which it takes so many: both, where a source is of
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from fourleaf.model.readers.objects.manifest import Body, part_of
 from fourleaf.model.resources import DISK_PREFIX, WHOLE_DISK
 
@@ -26,9 +28,11 @@ ATTACHED_DISKS = {
 }
 """Sources of volumes that a CSI driver attaches by now, and what names the disk."""
 
+_AZURE = "azureDisk"
 KEPT_OF_DISKS = {
     **{source: (*names, "readOnly") for source, names in INLINE_DISKS.items()},
     **{source: (name, "readOnly") for source, name in ATTACHED_DISKS.items()},
+    _AZURE: (ATTACHED_DISKS[_AZURE], "kind", "readOnly"),
 }
 """All that is read of a volume of either kind."""
 
@@ -37,6 +41,15 @@ _NEVER_SHARED = "awsElasticBlockStore"
 
 _MOST_OF_A_NAME = 253
 """Characters that are kept of what names a disk."""
+
+
+def kind_beyond_drivers(spec: Mapping[str, object]) -> str:
+    """The kind of a disk of Azure that no driver attaches, "" where the volume is none.
+
+    Where the kind is not said, as in manifests that no API server has seen, it may be any.
+    """
+    kind = part_of(spec, _AZURE).get("kind")
+    return str(kind)[:_MOST_OF_A_NAME] if kind and kind != "Managed" else ""
 
 
 def inline_disks(spec: Body) -> dict[str, int]:

@@ -21,7 +21,7 @@ from fourleaf.model.node_constraint import (
     Requirement,
 )
 from fourleaf.model.quantity import in_bytes
-from fourleaf.model.readers.objects.inline_disks import ATTACHED_DISKS
+from fourleaf.model.readers.objects.inline_disks import ATTACHED_DISKS, kind_beyond_drivers
 from fourleaf.model.readers.objects.lookup import Objects
 from fourleaf.model.readers.objects.manifest import Manifest, entries_of, part_of
 from fourleaf.model.readers.objects.report import Report
@@ -176,7 +176,11 @@ def volume_wants(pod: Manifest, name: str, storage: Storage, own_terms: int) -> 
     """What the claims of the pod `name` come to, whose own node affinity has `own_terms`."""
     terms: Terms = ()
     exclusive: list[str] = []
-    for field, called in claims_of(name, part_of(pod.body, "spec")):
+    spec = part_of(pod.body, "spec")
+    for _, disk in disks_of(spec):
+        if kind := kind_beyond_drivers(disk):
+            return _beyond_drivers(f"{pod.title}: volume {disk.get('name')}", kind)
+    for field, called in claims_of(name, spec):
         found = _claim_wants(pod, field, called, storage)
         if found.hold is not None:
             return found
@@ -212,6 +216,8 @@ def _claim_wants(pod: Manifest, field: str, called: str, storage: Storage) -> Vo
     if volume is None and whole:
         what = f"PersistentVolume {volume_of(claim.body)} of {title} does not exist"
         return _waits(what, "Restore it.")
+    if volume is not None and (kind := kind_beyond_drivers(part_of(volume.body, "spec"))):
+        return _beyond_drivers(f"PersistentVolume {volume.name} of {title}", kind)
     terms = () if volume is None else _volume_terms(volume.on(Report()))
     return VolumeWants(terms, exclusive=alone)
 
@@ -295,6 +301,12 @@ def _texts(values: object) -> tuple[str, ...]:
 
 def _refused(what: str, advice: str) -> VolumeWants:
     return VolumeWants(hold=Hold(ReasonKind.UNSUPPORTED, what, (), (advice,)))
+
+
+def _beyond_drivers(what: str, kind: str) -> VolumeWants:
+    """A disk that its own driver refuses; kube-scheduler places no pod with it either."""
+    advice = "Turn it into a managed disk, and give the pod that."
+    return _refused(f"{what} has azureDisk.kind {kind}, which no CSI driver attaches", advice)
 
 
 def _waits(what: str, advice: str) -> VolumeWants:

@@ -110,6 +110,11 @@ _IN_TREE = {
 
 _AZURE = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/disks/d"
 _MANAGED = {"diskName": "d", "diskURI": _AZURE, "kind": "Managed"}
+_UNMANAGED = {
+    "diskName": "d",
+    "diskURI": "https://a.blob.core.windows.net/c/d.vhd",
+    "kind": "Shared",
+}
 _ATTACHED: tuple[tuple[str, str, Body], ...] = (
     ("awsElasticBlockStore", "ebs.csi.aws.com", {"volumeID": "vol-1"}),
     ("azureDisk", "disk.csi.azure.com", _MANAGED),
@@ -145,6 +150,12 @@ def _older(source: str, *terms: Body, **labels: str) -> tuple[Body, ...]:
     if terms:
         body["spec"]["nodeAffinity"] = {"required": {"nodeSelectorTerms": list(terms)}}
     return (NOW, claim(), body, *_migrated(source))
+
+
+def _older_disk(said: Body) -> tuple[Body, ...]:
+    """The same of a disk of Azure that is none of `_ATTACHED`."""
+    kind, one, body, *kubelets = _older("azureDisk")
+    return (kind, one, {**body, "spec": {**body["spec"], "azureDisk": said}}, *kubelets)
 
 
 def _drivers(key: str, **zones: str) -> dict[str, Body]:
@@ -302,6 +313,20 @@ VOLUMES = (
         USES,
         nodes=_ZONED,
         others=_older("azureDisk", asks(ZONE, "In", "z0")),
+    ),
+    Row(
+        "an older volume that no driver attaches",
+        "",
+        USES,
+        others=_older_disk(_UNMANAGED),
+        refused="azureDisk.kind",
+    ),
+    Row(
+        "a disk of the pod itself that no driver attaches",
+        "",
+        {"volumes": [{"name": "d", "azureDisk": _UNMANAGED}]},
+        others=tuple(attaching(name, "disk.csi.azure.com", 1) for name in _ZONED),
+        refused="azureDisk.kind",
     ),
     Row(
         "a claim that has lost its volume",

@@ -59,3 +59,14 @@ def test_a_disk_of_the_pod_itself_that_is_attached_is_kept(source: str) -> None:
     for body in (there, *slim):
         assert _reading([*items, body]).snapshot.free["n1"].amount(amount) == 0
     assert slim[0]["spec"]["volumes"] == [{"name": "d", source: {ATTACHED_DISKS[source]: "d-1"}}]
+
+
+def test_the_kind_of_a_disk_is_kept() -> None:
+    """That no driver attaches it is refused of the pod as it is kept too."""
+    disk = {"diskURI": "https://a.blob.core.windows.net/c/d.vhd", "kind": "Shared", "fsType": "x"}
+    waits = objects.pod("p", 1, volumes=[{"name": "d", "azureDisk": disk}])
+    (slim,) = _all_slim([waits])
+    for body in (waits, slim):
+        (gang,) = _reading([objects.node("n1"), body]).snapshot.gangs
+        assert gang.hold is not None
+        assert "azureDisk.kind Shared" in gang.hold.detail

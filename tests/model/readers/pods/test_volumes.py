@@ -255,6 +255,23 @@ def test_volumes_that_people_make_are_refused_by_name() -> None:
     assert hold.unblock == ("Bind PersistentVolumeClaim ml/data to a volume first.",)
 
 
+def test_a_disk_that_no_driver_attaches_is_refused_by_name() -> None:
+    """Of the pod itself or of a volume: kube-scheduler fails to read either, and binds no pod."""
+    disk = {"diskName": "d", "diskURI": "https://a.blob.core.windows.net/c/d.vhd"}
+    for kind, refused in (("Shared", True), ("Dedicated", True), ("Managed", False)):
+        older = volume()
+        older["spec"] |= {"csi": None, "azureDisk": disk | {"kind": kind}}
+        own = using("data")
+        own["spec"]["volumes"] = [{"name": "own", "azureDisk": disk | {"kind": kind}}]
+        for objects in ((using("data"), claim(), older), (own,)):
+            if refused:
+                hold = hold_of(*NODES, *objects)
+                assert hold.kind == ReasonKind.UNSUPPORTED
+                assert f"azureDisk.kind {kind}" in hold.detail
+            else:
+                assert allowed(*NODES, *objects) == ["a", "b", "c"]
+
+
 def test_an_ephemeral_volume_is_the_pods_own() -> None:
     """Its claim is named after pod and volume, and the pod controls it.
 
