@@ -77,7 +77,7 @@ def taken(body: Body) -> Body:
 
 
 def _complete(spec: Body) -> None:
-    """Give containers an image, and a name where the row is not about them."""
+    """Give containers an image, and ephemeral volumes what their claims ask for."""
     for one in (*spec.get("initContainers", ()), *spec["containers"]):
         one["image"] = "image"
     for one in spec.get("volumes", ()):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests import depth
@@ -24,3 +26,12 @@ def test_a_part_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, text: s
     monkeypatch.setenv(depth.SHARE_VARIABLE, text)
     with pytest.raises(ValueError, match=r"give PART/PARTS|invalid literal"):
         depth.share()
+
+
+def test_what_is_shared_is_there() -> None:
+    """A test of another name would run whole in continuous integration."""
+    root = Path(__file__).parents[2]
+    for name in depth.SHARED:
+        path, _, test = name.partition("::")
+        assert path.startswith(depth.E2E)
+        assert f"def {test}(" in (root / path).read_text()
