@@ -435,4 +435,69 @@ NODES = (
         port(80),
         (Standing("n0", spec=port(80), status={"phase": "Failed"}),),
     ),
+    Row(
+        "a pod that asks for nothing, where nothing is left",
+        ALL,
+        standing=(Standing("n0", cpu="4"),),
+        requests={},
+    ),
+    Row(
+        "a node that has given out more than it has, of what the pod does not ask for",
+        ALL,
+        standing=(Standing("n0", cpu="5"),),
+        requests={"memory": "1Gi"},
+    ),
+    Row(
+        "none of a resource that no node offers",
+        ALL,
+        requests={"cpu": "100m", "example.com/nic": "0"},
+    ),
+    Row("a node that takes no pods", "n1 n2 n3", nodes={"n0": {"offers": {"pods": "0"}}}),
+    Row(
+        "GPUs that others have",
+        "n1 n2 n3",
+        standing=(Standing("n0", spec=_asking(**{"nvidia.com/gpu": "5"})),),
+        requests={"nvidia.com/gpu": "4"},
+    ),
+    Row(
+        "exactly the GPUs that are left",
+        "n0",
+        standing=(
+            Standing("n0", spec=_asking(**{"nvidia.com/gpu": "4"})),
+            *(Standing(name, spec=_asking(**{"nvidia.com/gpu": "5"})) for name in ("n1", "n2")),
+            Standing("n3", spec=_asking(**{"nvidia.com/gpu": "8"})),
+        ),
+        requests={"nvidia.com/gpu": "4"},
+    ),
+    Row(
+        "an empty value is tolerated",
+        "n0 n2 n3",
+        tolerates(key="k"),
+        nodes={"n0": tainted(value=""), "n1": tainted()},
+    ),
+    Row(
+        "a taint of another key of the same value",
+        "n1 n2 n3",
+        tolerates(key="l", value="x"),
+        nodes={"n0": tainted()},
+    ),
+    Row(
+        "NotIn of several values and Exists in one term",
+        "n3",
+        on_nodes(
+            {
+                "matchExpressions": [
+                    {"key": HOST, "operator": "NotIn", "values": ["n0", "n2"]},
+                    {"key": "pool", "operator": "Exists"},
+                ]
+            }
+        ),
+        nodes={name: {"labels": {"pool": "x"}} for name in ("n0", "n2", "n3")},
+    ),
+    Row(
+        "the ports of two containers, of which one is taken",
+        "n1 n2 n3",
+        {"containers": [*port(80)["containers"], {**port(81)["containers"][0], "name": "other"}]},
+        (Standing("n0", spec=port(81)),),
+    ),
 )
