@@ -101,4 +101,22 @@ READ_MEANWHILE = (
         "running:",
         f"{LIVE_TESTS}::test_a_pod_that_was_made_anew_on_its_node_has_another_uid",
     ),
+    Mutant(
+        "taints of a place that was kept for long",
+        "a pod is bound to a node that is for others by now",
+        "k8s_bridge/scheduling/revalidate.py",
+        " and wants.tolerates(node)):",
+        "):",
+        "tests/k8s_bridge/scheduling/test_revalidate.py"
+        "::test_a_node_that_a_pod_may_no_longer_use_is_named[tainted]",
+    ),
+    Mutant(
+        "silence of a node that is in doubt",
+        "a gang is taken back whose node has just come back",
+        "k8s_bridge/ledger/unanswered_bindings.py",
+        "        self._failing_since = self._throttled_since = None\n        self.said = f",
+        "        self.said = f",
+        "tests/k8s_bridge/scheduling/test_unanswered_bindings.py"
+        "::test_what_was_silent_before_its_node_was_in_doubt_does_not_count",
+    ),
 )

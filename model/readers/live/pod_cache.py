@@ -89,7 +89,6 @@ class PodCache:
         self.renewed: set[Identity] = set()
         self.urgent: set[Identity] = set()
         self.unread: dict[Address, Body] = {}
-        self._were_read: set[Identity] = set()
         self._allowance = ReadAllowance()
         self._put_off: dict[str, dict[OwnerRef | None, None]] = {}
         """Namespace -> what has changed there that pods depend on; None for all of its pods."""
@@ -208,7 +207,6 @@ class PodCache:
         self.dirty -= found
         found = self._some(found)
         self.urgent.clear()
-        self._were_read |= found & self._members.keys()
         for at in [one for one in self.unread if self._pods[one].identity in found]:
             del self.unread[at]
         return found
@@ -237,9 +235,8 @@ class PodCache:
         namespace has had too much read, what has come is `unread`, and what has gone stays.
         """
         self.dirty.add(identity)
-        is_new = identity not in self._were_read
         few = len(self.members(identity)) <= FEW_PODS
-        if is_new or (few and self._cost_of_gang(identity) <= FEW_PODS):
+        if few and self._cost_of_gang(identity) <= FEW_PODS:
             self.urgent.add(identity)
 
     def _urge_pod(self, at: Address) -> None:
@@ -457,7 +454,6 @@ class PodCache:
         del self._members[identity][at]
         if not self._members[identity]:
             del self._members[identity]
-            self._were_read.discard(identity)
             self.dirty.update(self.names.drop(identity))
 
 

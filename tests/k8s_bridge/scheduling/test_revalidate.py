@@ -8,7 +8,7 @@ from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import add_nodes, gang, nodes, pod, submit
-from fourleaf.k8s_bridge.cluster.protocol import Binding
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Target
 from fourleaf.k8s_bridge.informers import Removed
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.scheduling.revalidate import revalidate
@@ -145,3 +145,37 @@ async def test_a_pod_that_is_gone_meanwhile_is_named(how: str) -> None:
     found = revalidate(plan, solved, cache, Ledger(), {})
     assert [one.why for one in found.late] == ["pod ml/g-0 has gone meanwhile"]
     assert not found.requests
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"spec": {"taints": [{"key": "for", "value": "others", "effect": "NoSchedule"}]}},
+        {"spec": {"unschedulable": True}},
+        {"metadata": {"labels": {"pool": "b"}}},
+    ],
+    ids=["tainted", "cordoned", "labelled"],
+)
+async def test_a_node_that_a_pod_may_no_longer_use_is_named(change: Body) -> None:
+    """A place may have been kept for long, and the node be for others by now."""
+    cluster, cache = MemoryCluster(), ClusterCache(VirtualClock())
+    bodies = nodes(1, 1, 4)
+    for body in bodies:
+        body["metadata"]["labels"]["pool"] = "a"
+    await add_nodes(cluster, bodies)
+    members = gang("g", 2)
+    for body in members:
+        body["spec"]["nodeSelector"] = {"pool": "a"}
+    await submit(cluster, "ml", members)
+    for kind in (NODES, PODS):
+        cache.take_all(kind, await cluster.list(kind))
+    placement = Placement(KEY, (("g-0", "n-0-0-0"), ("g-1", "n-0-0-1")))
+    plan = Plan(PlanStatus.OPTIMAL, (placement,), ())
+    assert revalidate(plan, cache.reading().snapshot, cache, Ledger(), {}).requests
+    await cluster.patch(NODES, Target("", "n-0-0-1"), change)
+    cache.take_all(NODES, await cluster.list(NODES))
+    (late,) = revalidate(plan, cache.reading().snapshot, cache, Ledger(), {}).late
+    assert late.why in (
+        "node n-0-0-1 is no longer one that pod g-1 may use",
+        "node n-0-0-1 is no longer ready",
+    )

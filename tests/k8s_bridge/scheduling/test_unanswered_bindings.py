@@ -12,7 +12,13 @@ from fourleaf.k8s_bridge.cluster.kinds import EVENTS, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.ledger.unanswered_bindings import LATE_SECONDS, SILENT_SECONDS
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.ledger.unanswered_bindings import (
+    LATE_SECONDS,
+    SILENT_SECONDS,
+    THROTTLED_GIVE_UP_SECONDS,
+    BindingAttempt,
+)
 from fourleaf.k8s_bridge.reporting.recorder.recorder import YIELD_LIMIT_SECONDS
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.reasons.pod_condition import said
@@ -233,3 +239,19 @@ async def test_pods_that_are_deleted_are_bound_no_more(bench: Bench) -> None:
         await bench.cluster.delete(PODS, Target(TEAM, f"g-{number}"))
     await bench.clock.advance(120)
     assert len(webhook.at) == before
+
+
+def test_what_was_silent_before_its_node_was_in_doubt_does_not_count() -> None:
+    """Both kinds of silence begin anew once the node is heard of: it is not given up early."""
+    for error in (Throttled("503 busy", 503), Throttled("429 too many requests", 429)):
+        clock = VirtualClock()
+        attempt = BindingAttempt("c", Member(Target("ml", "p", "u"), "n"), clock)
+        attempt.unsaid(error)
+        clock.spend(THROTTLED_GIVE_UP_SECONDS - 1)
+        attempt.doubted()
+        clock.spend(2)
+        attempt.unsaid(error)
+        assert not attempt.is_hopeless
+        clock.spend(THROTTLED_GIVE_UP_SECONDS + 1)
+        attempt.unsaid(error)
+        assert attempt.is_hopeless

@@ -124,16 +124,6 @@ def test_a_small_gang_is_read_at_once(spent: Counter[str]) -> None:
     assert spent["g"] == 2
 
 
-def test_a_gang_that_was_never_read_is_read_at_once(spent: Counter[str]) -> None:
-    """A leader that comes to know of a gang has all of it that runs, as what it is."""
-    made = large()
-    for number in range(LARGE):
-        tell(made, bound("old", number, 0))
-    first = made.reading(NOW + 1, room=1)
-    assert [str(one.gang) for one in first.snapshot.running] == ["ml/old"] * LARGE
-    assert spent["old"] == 1
-
-
 def test_what_is_on_its_way_is_read_at_once(spent: Counter[str]) -> None:
     """Members that we have bound are members of their gang in the next reading, and no draft's."""
     made = large()
