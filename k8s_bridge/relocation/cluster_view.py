@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, defaultdict, deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import islice
@@ -206,14 +206,21 @@ class ClusterView:
         return seen is not None and not seen.node and not self.is_gone(uid)
 
     def is_seated(self, one: Relocation) -> bool:
-        """Whether a member of the gang runs on the node of every seat."""
-        leaving = {leaver.pod.uid for leaver in one.leavers}
-        there = Counter(
-            node
-            for uid, node in self._members.get(one.gang, ())
-            if uid not in leaving and not self.is_gone(uid)
-        )
+        """Whether a member of the gang runs on the node of every seat, or is on its way there."""
+        there = Counter(node for _, node in self._left_of(one))
         return Counter(seat.node for seat in one.seats) <= there
+
+    def have_arrived(self, one: Relocation) -> bool:
+        """Whether none of the members that run is only on its way."""
+        seen = (self.seen(uid) for uid, _ in self._left_of(one))
+        return all(pod is not None and pod.node for pod in seen)
+
+    def _left_of(self, one: Relocation) -> Iterator[tuple[str, str]]:
+        """UID and node of each member that runs, without those that leave or have ended."""
+        leaving = {leaver.pod.uid for leaver in one.leavers}
+        for uid, node in self._members.get(one.gang, ()):
+            if uid not in leaving and not self.is_gone(uid):
+                yield uid, node
 
     @cached_property
     def _members(self) -> Mapping[GangKey, list[tuple[str, str]]]:

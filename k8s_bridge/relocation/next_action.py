@@ -65,7 +65,8 @@ def progress(one: Relocation, view: ClusterView) -> RelocationStep:
     gang = view.comers.get(one.gang)
     awaits_repair = view.awaits_repair(one)
     if one.seats and gang is None and not there and not awaits_repair and view.is_seated(one):
-        return RelocationStep(over=True)
+        # Who is only on the way may have to come back: the places are kept until then.
+        return RelocationStep(over=True) if view.have_arrived(one) else REST
     # First of all: a Job that is suspended ends the members that stay as well.
     if not there and not _has_come(one, view) and view.is_unwanted(one):
         return RelocationStep(over=True, why=UNWANTED)

@@ -119,4 +119,13 @@ READ_MEANWHILE = (
         "tests/k8s_bridge/scheduling/test_unanswered_bindings.py"
         "::test_what_was_silent_before_its_node_was_in_doubt_does_not_count",
     ),
+    Mutant(
+        "places are kept until their members stand there",
+        "a gang that was evicted for a drain loses its places, as a write of its record failed",
+        "k8s_bridge/relocation/next_action.py",
+        "if view.have_arrived(one) else REST\n",
+        "if True else REST\n",
+        "tests/k8s_bridge/relocation/test_seats_of_lost_commits.py"
+        "::test_places_are_kept_until_their_members_stand_there",
+    ),
 )
