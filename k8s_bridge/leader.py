@@ -221,6 +221,6 @@ class Leader:
             returned = back - (back := parts.cycle.returning())
             freed = taken - (taken := on_their_way(self.ledger))
             due = [backoff.came_due(), parts.cycle.solver_time.came_due(clock.monotonic())]
-            if any(due) or returned or freed:
+            if any(due) or returned or freed or parts.cycle.has_come_back:
                 cache.changed.set()
             await clock.sleep(self.pace.tidy / 5)

@@ -421,6 +421,18 @@ class Cycle:
                 self.cache.assume(member)
         self._assumed = on_their_way
 
+    @property
+    def has_come_back(self) -> bool:
+        """Whether a member that counts as standing where it was to go waits again."""
+        if not self._assumed:
+            return False
+        commits = self.ledger.on_their_way()
+        left = {member.pod.uid for commit in commits for member in commit.members}
+        return any(
+            uid not in left and not is_gone(self.cache, member) and not is_bound(self.cache, member)
+            for uid, member in self._assumed.items()
+        )
+
     def places_freed(self) -> None:
         """Places are kept no longer: who is being bound to them counts as standing there."""
         self._assume_on_their_way()

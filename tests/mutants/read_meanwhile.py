@@ -128,4 +128,13 @@ READ_MEANWHILE = (
         "tests/k8s_bridge/relocation/test_seats_of_lost_commits.py"
         "::test_places_are_kept_until_their_members_stand_there",
     ),
+    Mutant(
+        "who came back late from a commit is planned again",
+        "a gang whose record was deleted late waits until something else changes, for ever maybe",
+        "k8s_bridge/leader.py",
+        " or freed or parts.cycle.has_come_back:",
+        " or freed:",
+        "tests/k8s_bridge/relocation/test_seats_of_lost_commits.py"
+        "::test_places_are_kept_until_their_members_stand_there",
+    ),
 )
