@@ -116,7 +116,7 @@ class RelocationStore:
             known = self._kept.get(gang)
             if known is None or known[0] is not one:
                 self._kept[gang] = one, _kept_by(one)
-        return {gang: places for gang, (_, places) in self._kept.items()}
+        return {gang: places for gang, (_, places) in self._kept.items() if places.seats}
 
     def is_written(self, gang: GangKey) -> bool:
         """Whether the relocation of `gang` stands in the cluster, as far as is known."""
@@ -407,7 +407,9 @@ class RelocationStore:
 
 
 def _kept_by(one: Relocation) -> KeptPlaces:
-    """The places of a relocation, and all members that there were when it was written."""
-    seats = frozenset(seat.pod.uid for seat in one.seats)
+    """The places of a relocation for members that ran, and all that did when it was written."""
+    moving = [seat for seat in one.seats if not seat.waits]
+    seats = frozenset(seat.pod.uid for seat in moving)
     leavers = (leaver.pod.uid for leaver in one.leavers)
-    return KeptPlaces(seats, seats.union(leavers, (uid for uid, _ in one.stays)))
+    before = seats.union(leavers, (uid for uid, _ in one.stays))
+    return KeptPlaces(seats, before, frozenset(seat.node for seat in moving))

@@ -9,8 +9,8 @@ BACKLOG = "model/readers/live/backlog.py"
 TESTS = "tests/model/readers/live/test_backlog.py"
 NOWHERE = "model/readers/gangs/fit_nowhere.py"
 NOWHERE_TESTS = "tests/model/readers/gangs/test_fit_nowhere.py"
-UNREAD = "model/readers/live/unread_pods.py"
-UNREAD_TESTS = "tests/model/readers/live/test_unread_pods.py"
+GANGS = "model/readers/live/gang_cache.py"
+ALONE_TESTS = "tests/model/readers/live/test_pods_read_alone.py"
 SILENT = "k8s_bridge/scheduling/silent_nodes.py"
 SILENT_TESTS = "tests/k8s_bridge/scheduling/test_silent_nodes.py"
 
@@ -200,7 +200,7 @@ MUCH_AT_ONCE = (
         PODS,
         "        if few and self._cost_of_gang(identity) <= FEW_PODS:\n",
         "        if True:\n",
-        f"{UNREAD_TESTS}::test_its_room_is_taken_at_once_and_its_gang_is_read_later",
+        f"{ALONE_TESTS}::test_its_room_is_taken_at_once_and_its_gang_is_read_later",
     ),
     Mutant(
         "small gangs are read at once",
@@ -208,7 +208,7 @@ MUCH_AT_ONCE = (
         PODS,
         "        if few and self._cost_of_gang(identity) <= FEW_PODS:\n",
         "        if False:\n",
-        f"{UNREAD_TESTS}::test_a_small_gang_is_read_at_once",
+        f"{ALONE_TESTS}::test_a_small_gang_is_read_at_once",
     ),
     Mutant(
         "gangs of what is on its way are read at once",
@@ -216,39 +216,71 @@ MUCH_AT_ONCE = (
         PODS,
         "            if at in self._urgent_with_gang:\n",
         "            if False:\n",
-        f"{UNREAD_TESTS}::test_what_is_on_its_way_is_read_at_once",
+        f"{ALONE_TESTS}::test_what_is_on_its_way_is_read_at_once",
     ),
     Mutant(
         "pods whose gang is read later count on their nodes",
         "a node is planned as free until the large gang of its pod is read",
         PODS,
-        "                self.unread[at] = known.body\n",
+        "                self.unread[at] = identity\n",
         "                pass\n",
-        f"{UNREAD_TESTS}::test_its_room_is_taken_at_once_and_its_gang_is_read_later",
+        f"{ALONE_TESTS}::test_its_room_is_taken_at_once_and_its_gang_is_read_later",
     ),
     Mutant(
-        "pods whose gang is read later count once",
+        "pods that are gone hold no room until their gang is read",
+        "nodes idle for minutes, as the gang of the pods that were deleted there is large",
+        "model/readers/live/reader.py",
+        "            if self._standing.take_out(at):\n",
+        "            if False:\n",
+        f"{ALONE_TESTS}::test_room_is_free_at_once[deleted]",
+    ),
+    Mutant(
+        "pods that were made anew count once",
         "a pod that was made anew takes the room of two",
-        UNREAD,
-        "before is None or (before.node, before.request) != (one.node, one.request):",
-        "one:",
-        f"{UNREAD_TESTS}::test_what_has_gone_stays_until_its_gang_is_read",
+        GANGS,
+        "        self.take_out(at)\n        for pod, running in read.running:\n",
+        "        for pod, running in read.running:\n",
+        f"{ALONE_TESTS}::test_room_is_free_at_once[ended]",
     ),
     Mutant(
         "others keep off pods whose gang is read later",
         "a pod is planned beside one that it repels",
-        UNREAD,
-        "            self._neighbours.add(pod)\n",
-        "",
-        f"{UNREAD_TESTS}::test_others_keep_off_at_once",
+        GANGS,
+        "            self._note_there(identity, pod, running)\n            self._start",
+        "            self._start",
+        f"{ALONE_TESTS}::test_others_keep_off_at_once",
     ),
     Mutant(
         "nothing keeps off pods that are gone",
         "a node stays closed to a pod for one that was deleted long ago",
-        UNREAD,
-        "            self._neighbours.discard(pod)\n",
-        "",
-        f"{UNREAD_TESTS}::test_others_keep_off_at_once",
+        GANGS,
+        "        if (pod := there.pop(at, None)) is not None:\n",
+        "        if (pod := None) is not None:\n",
+        f"{ALONE_TESTS}::test_others_keep_off_at_once",
+    ),
+    Mutant(
+        "a name that comes and goes has no large gang read for it",
+        "a pod that shares the name of a gang of 4,000 takes all of the event loop",
+        PODS,
+        "            is_cheap = sum(map(self._cost_of_gang, others)) <= FEW_PODS\n",
+        "            is_cheap = True\n",
+        f"{ALONE_TESTS}::test_a_gang_whose_name_another_takes_is_not_read_for_it",
+    ),
+    Mutant(
+        "gangs that are gone give their name free",
+        "two gangs have one name, and the term ends each time that anything is read",
+        PODS,
+        "or one in urgent or one not in self._members\n",
+        "or one in urgent\n",
+        f"{ALONE_TESTS}::test_a_name_is_free_once_its_gang_is_gone",
+    ),
+    Mutant(
+        "annotations count in what a pod costs",
+        "250 pods of long device maps hold up the event loop until the lead is lost",
+        "model/readers/live/read_allowance.py",
+        " + characters // CHARACTERS_A_POD\n",
+        "\n",
+        f"{ALONE_TESTS}::test_a_pod_that_says_much_costs_more",
     ),
     Mutant(
         "labels of pods on nodes are looked at at once",
@@ -256,7 +288,7 @@ MUCH_AT_ONCE = (
         PODS,
         'ends, metadata.get("labels"), held\n',
         "ends, held\n",
-        f"{UNREAD_TESTS}::test_others_keep_off_at_once",
+        f"{ALONE_TESTS}::test_others_keep_off_at_once",
     ),
     Mutant(
         "who is read later stands with its gang",
@@ -264,7 +296,7 @@ MUCH_AT_ONCE = (
         "model/readers/live/gang_reads.py",
         "        self._table.known(at).pod = pod\n",
         "        self._table.known(at).pod = None\n",
-        f"{UNREAD_TESTS}::test_who_is_read_later_stands_with_its_gang_meanwhile",
+        f"{ALONE_TESTS}::test_who_is_read_later_stands_with_its_gang_meanwhile",
     ),
     Mutant(
         "pods that say much take more room",
@@ -272,7 +304,7 @@ MUCH_AT_ONCE = (
         PODS,
         "rest, room, lambda at: self._pods[at].cost)",
         "rest, room, lambda at: 1)",
-        f"{UNREAD_TESTS}::test_pods_that_say_much_take_more_turns",
+        f"{ALONE_TESTS}::test_pods_that_say_much_take_more_turns",
     ),
     Mutant(
         "to count what a pod says has an end",
@@ -280,6 +312,6 @@ MUCH_AT_ONCE = (
         "model/readers/live/read_allowance.py",
         "        if count == MOST_VALUES_COUNTED:\n",
         "        if count == -1:\n",
-        f"{UNREAD_TESTS}::test_a_pod_that_says_much_costs_more",
+        f"{ALONE_TESTS}::test_a_pod_that_says_much_costs_more",
     ),
 )

@@ -127,17 +127,19 @@ class Draft:
 class KeptPlaces:
     """Places that are kept for members of a gang, while these move: all of them start together.
 
-    UIDs: `seats` of those who have the places, and `before` of all members there were at that time.
+    UIDs: `seats` of those who leave for the places, and `before` of all members that ran at that
+    time. `nodes` are those of the places.
     """
 
     seats: frozenset[str]
     before: frozenset[str]
+    nodes: frozenset[str]
 
     def left(self, bound: Iterable[Pod]) -> int:
         """How many members are to come for them, where these are `bound`."""
-        there = [pod.uid for pod in bound]
-        came = sum(uid not in self.before for uid in there)
-        return max(0, len(self.seats) - len(self.seats.intersection(there)) - came)
+        there = {pod.uid: pod.node for pod in bound}
+        came = sum(uid not in self.before and node in self.nodes for uid, node in there.items())
+        return max(0, len(self.seats) - len(self.seats & there.keys()) - came)
 
 
 class Gangs:

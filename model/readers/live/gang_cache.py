@@ -60,7 +60,7 @@ class GangCache:
         self.come_free: list[Draft] = []
         self.sharing: set[Identity] = set()
         self._maps: dict[Identity, frozenset[str]] = {}
-        self._there: dict[Identity, tuple[Pod, ...]] = {}
+        self._there: dict[Identity, dict[Address, Pod]] = {}
         self._gang_of: dict[Address, Identity] = {}
         """Where a running pod was read last: it may have moved to a gang that is read earlier."""
         self._on_node: dict[str, dict[Address, RunningPod]] = {}
@@ -90,14 +90,11 @@ class GangCache:
             if before:
                 self.come_free += _come_free(before, drafts)
             _keep_gangs(before, drafts)
-            there = tuple(pod for pod, _ in running)
-            for pod in self._there.get(identity, ()):
+            for pod in self._there.pop(identity, {}).values():
                 self.neighbours.discard(pod)
                 self.attached.discard(pod)
             for pod, counted in running:
-                self.neighbours.add(pod)
-                self.attached.add(pod, counted.node, pod.attached, counted.ours)
-            _note(self._there, identity, there)
+                self._note_there(identity, pod, counted)
             _note(self.drafted, identity, drafts)
             self.problems.keep(identity, kept.problems)
             self.mapped.put(self._maps.pop(identity, ()), kept.read.maps)
@@ -107,11 +104,40 @@ class GangCache:
             _mark(self.undated, identity, any(draft.undated for draft in drafts))
         return changed
 
+    def put_pod(self, identity: Identity, at: Address, read: GangRead) -> None:
+        """Keep what is read of one pod alone, in place of what there was of it."""
+        self.take_out(at)
+        for pod, running in read.running:
+            self._gang_of[at] = identity
+            self._note_there(identity, pod, running)
+            self._start(at, pod, running)
+
+    def take_out(self, at: Address) -> bool:
+        """The pod is gone, or is read anew; whether it ran."""
+        identity = self._gang_of.pop(at, None)
+        if identity is None:
+            return False
+        there = self._there.get(identity, {})
+        if (pod := there.pop(at, None)) is not None:
+            self.neighbours.discard(pod)
+            self.attached.discard(pod)
+        if not there:
+            self._there.pop(identity, None)
+        self._leave(at)
+        del self.uids[at]
+        return True
+
+    def _note_there(self, identity: Identity, pod: Pod, running: RunningPod) -> None:
+        """Let others mind the pod, and count its volumes."""
+        self._there.setdefault(identity, {})[_at(pod)] = pod
+        self.neighbours.add(pod)
+        self.attached.add(pod, running.node, pod.attached, running.ours)
+
     def _run(self, gangs: Mapping[Identity, Kept]) -> bool:
         """Take over what runs; a pod that runs as before stays the same object."""
         changed = False
         # All gangs at once: a pod may have moved from one of them to another.
-        before = {_at(pod) for identity in gangs for pod in self._there.get(identity, ())}
+        before = {at for identity in gangs for at in self._there.get(identity, ())}
         now = {_at(both[0]): both for kept in gangs.values() for both in kept.read.running}
         for at in before - now.keys():
             if self._gang_of.get(at) not in gangs:
@@ -124,13 +150,17 @@ class GangCache:
         for at, (pod, running) in now.items():
             if self.running.get(at) != running or self.uids[at] != pod.uid:
                 self._leave(at)
-                self._on_node.setdefault(running.node, {})[at] = running
-                self._touched.add(running.node)
-                if running.ours:
-                    self.mapped.hold(running.node, running.devices)
-                self.running[at], self.uids[at] = running, pod.uid
+                self._start(at, pod, running)
                 changed = True
         return changed
+
+    def _start(self, at: Address, pod: Pod, running: RunningPod) -> None:
+        """The pod runs from now on."""
+        self._on_node.setdefault(running.node, {})[at] = running
+        self._touched.add(running.node)
+        if running.ours:
+            self.mapped.hold(running.node, running.devices)
+        self.running[at], self.uids[at] = running, pod.uid
 
     def _leave(self, at: Address) -> None:
         """The pod runs no more, or not as before."""

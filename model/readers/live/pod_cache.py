@@ -33,6 +33,7 @@ MOST_PODS_AT_ONCE = 1_000
 """Pods, and as many of gangs, that are read before others have the event loop: 0.25 s."""
 FEW_PODS = 16
 """A gang of more is not read at once for each of its pods that is bound or ends: that costs."""
+ENDED = ("Succeeded", "Failed")
 _WITH_AMOUNTS = ("containers", "initContainers", "containerStatuses", "initContainerStatuses")
 
 
@@ -80,7 +81,7 @@ class PodCache:
 
     `renewed` are those of which something is new that no plan depends on, such as a pod's version.
     `urgent` are those among the dirty that are read at once, whatever their namespace has had read.
-    `unread` are the pods on nodes that have come, or changed, since their gang was read.
+    `unread` are the pods that have come to a node, or changed there, and whose gang is not read.
     """
 
     def __init__(self, bodies: ObjectCache) -> None:
@@ -88,7 +89,9 @@ class PodCache:
         self.names = GangNames()
         self.renewed: set[Identity] = set()
         self.urgent: set[Identity] = set()
-        self.unread: dict[Address, Body] = {}
+        self.unread: dict[Address, Identity] = {}
+        self._whatever: set[Identity] = set()
+        """Those of the urgent gangs that are read whatever others share their name."""
         self._allowance = ReadAllowance()
         self._put_off: dict[str, dict[OwnerRef | None, None]] = {}
         """Namespace -> what has changed there that pods depend on; None for all of its pods."""
@@ -148,20 +151,16 @@ class PodCache:
         some = set(identities)
         self.dirty |= some
         self.urgent |= some
+        self._whatever |= some
 
     def urge_pods(self, some: Iterable[Address]) -> None:
         """Let these pods and the others of their gangs be read at once, as far as they are not."""
-        for at in some:
-            known = self._pods.get(at)
-            if known is None:
-                continue
-            identity = known.identity
-            gang = () if identity is None else self.members(identity)
-            for one in (at, *gang):
-                if one in self._stale or one in self._left_pods or self._is_put_off(one):
-                    self._urge_pod(one)
-            if identity is not None and (identity in self.dirty or identity in self._left):
-                self.urge([identity])
+        found = {at: self._pods[at].identity for at in some if at in self._pods}
+        gangs = {identity for identity in found.values() if identity is not None}
+        for at in {*found, *(one for identity in gangs for one in self.members(identity))}:
+            if at in self._stale or at in self._left_pods or self._is_put_off(at):
+                self._urge_pod(at)
+        self.urge(one for one in gangs if one in self.dirty or one in self._left)
 
     def _is_put_off(self, at: Address) -> bool:
         """Whether something that a pod depends on has changed, and is not taken in yet."""
@@ -199,21 +198,31 @@ class PodCache:
         able = {name for name in spaces - others_next if self._allowance.has(name)}
         self._unable = spaces - able
         self._served = (others_next | able) & self._put_off.keys()
-        urgent = {one for one in self.urgent if one[0] not in able}
-        urgent |= {other for one in urgent for other in self.names.sharing(one)}
-        found = {one for one in self.dirty if one[0] in able or one in urgent}
+        # With it come those that have another name for it: where these are large, all wait.
+        urgent = set[Identity]()
+        for one in self.urgent:
+            others = self.dirty.intersection(self.names.sharing(one)) - {one}
+            is_cheap = sum(map(self._cost_of_gang, others)) <= FEW_PODS
+            if is_cheap or one in self._whatever or one[0] in able:
+                urgent |= {one, *others}
+        # Of a gang that is gone there is nothing to read, and its name may be that of another.
+        found = {
+            one for one in self.dirty if one[0] in able or one in urgent or one not in self._members
+        }
+        self.urgent = urgent
         for identity in found - self.urgent:
             self._allowance.charge(identity[0], self._cost_of_gang(identity))
         self.dirty -= found
         found = self._some(found)
         self.urgent.clear()
-        for at in [one for one in self.unread if self._pods[one].identity in found]:
+        self._whatever.clear()
+        for at in [at for at, identity in self.unread.items() if identity in found]:
             del self.unread[at]
         return found
 
     def _some(self, found: set[Identity]) -> set[Identity]:
         """As many of these gangs, and of those left before, as there is room for."""
-        # Of a gang that is gone there is nothing to read, and no plan is to go on with it.
+        # Nor is a plan to go on with a gang that is gone.
         urgent = {one for one in found if one in self.urgent or one not in self._members}
         for one in urgent:
             self._left.discard(one)
@@ -228,11 +237,16 @@ class PodCache:
         """How many pods it counts for to read a gang; none where it is gone."""
         return sum(self._pods[at].cost for at in self.members(identity))
 
+    def hasten(self, identities: Iterable[Identity]) -> None:
+        """Mark these gangs, to be read at once as far as they are small."""
+        for identity in identities:
+            self._hasten(identity)
+
     def _hasten(self, identity: Identity) -> None:
         """Mark a gang of which a pod has come to a node or left it.
 
         To read all of a large one for each pod of it would leave the others nothing: where its
-        namespace has had too much read, what has come is `unread`, and what has gone stays.
+        namespace has had too much read, that pod is read alone.
         """
         self.dirty.add(identity)
         few = len(self.members(identity)) <= FEW_PODS
@@ -368,11 +382,11 @@ class PodCache:
                 self._join(at, known, identity)
             self.dirty.add(identity)
             if at in self._urgent_with_gang:
-                self.urgent.add(identity)
+                self.urge([identity])
             elif is_urgent:
                 self._hasten(identity)
-            if is_urgent and pod.node:
-                self.unread[at] = known.body
+            if is_urgent:
+                self.unread[at] = identity
         self._urgent_pods.clear()
         self._urgent_with_gang.clear()
 
@@ -469,7 +483,7 @@ def _holds(body: Body) -> tuple[object, ...]:
     phase = status.get("phase") if isinstance(status, dict) else None
     ends = metadata.get("deletionTimestamp") is not None
     held = [_amounts(part) for part in (spec, status) if isinstance(part, dict)]
-    return node, str(phase), ends, metadata.get("labels"), held
+    return node, phase in ENDED, ends, metadata.get("labels"), held
 
 
 def _amounts(part: Body) -> list[object]:

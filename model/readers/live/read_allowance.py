@@ -27,18 +27,23 @@ USUAL_VALUES = 300
 """Values in the spec of a pod of three containers: more than that costs more."""
 VALUES_A_POD = 100
 """So many more cost what a pod costs: those of 15 containers, or of 20 conditions on nodes."""
+CHARACTERS_A_POD = 500
+"""So many characters of annotations cost what a pod costs: a device map has a line in each 15."""
 MOST_VALUES_COUNTED = 5_000
 """Values beyond which none are counted: to count them costs as well."""
 
 
 def cost_of(body: Body) -> int:
-    """How many pods it counts for to read this one, by how much its spec has to say."""
+    """How many pods it counts for to read this one, by how much it has to say."""
     count = 0
     for _ in _values(body.get("spec")):
         count += 1
         if count == MOST_VALUES_COUNTED:
             break
-    return 1 + max(0, count - USUAL_VALUES) // VALUES_A_POD
+    said = body["metadata"].get("annotations")
+    texts = said.values() if isinstance(said, dict) else ()
+    characters = sum(len(text) for text in texts if isinstance(text, str))
+    return 1 + max(0, count - USUAL_VALUES) // VALUES_A_POD + characters // CHARACTERS_A_POD
 
 
 def _values(some: Any) -> Iterator[Any]:

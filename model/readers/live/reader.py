@@ -44,7 +44,6 @@ from fourleaf.model.readers.live.reading import (
     Runners,
 )
 from fourleaf.model.readers.live.storage_cache import StorageCache
-from fourleaf.model.readers.live.unread_pods import UnreadPods
 from fourleaf.model.readers.live.waiting_gangs import WaitingGangs
 from fourleaf.model.readers.objects.dra_kinds import CLAIM
 from fourleaf.model.readers.objects.inventory import namespace_in
@@ -65,6 +64,8 @@ GPU_CLAIM = (GROUP, KIND)
 
 BESIDE_GANGS = "beside gangs"
 """Where problems are found that are of no one gang."""
+UNMIXED_SECONDS = 60.0
+"""Seconds, at least, between two times that gangs are read as of a fabric of one GPU resource."""
 AGE_SLACK_SECONDS = 1.0
 """Seconds by which a gang may be older than since it could start: its pods come one by one."""
 
@@ -95,7 +96,7 @@ class LiveReader:
         self._is_outdated = self._others_run = False
         """Whether the last reading is, and whether other pods run since."""
         self._reads = GangReads(self._table, self._bodies, self._standing.problems)
-        self._unread = UnreadPods(self._standing.neighbours, self._standing.attached)
+        self._mixed, self._unmixed_at = False, -math.inf
         self._kept: Mapping[GangKey, KeptPlaces] = {}
         self._taken_in_at: float | None = None
         self._waiting = WaitingGangs()
@@ -118,6 +119,9 @@ class LiveReader:
         if part := FABRIC_UPDATES.get((group, kind)):
             return part.remove(self._ground, name)
         if (group, kind) == POD:
+            # Its room is free at once, whenever its gang is read.
+            if self._standing.take_out(at):
+                self._is_outdated = self._others_run = True
             return self._table.remove(at)
         kept = self._is_kept(group, kind)
         known = kept and self._bodies.of(group, kind).pop(at, None) is not None
@@ -324,9 +328,12 @@ class LiveReader:
         return changed
 
     def _settle_ground(self, now: float) -> bool:
-        mixed = self._ground.mixed
         changed = self._ground.settle(now)
-        if self._ground.mixed != mixed:
+        mixed = self._ground.mixed
+        # One device map may make it so and not so many times a second, and all gangs depend on it.
+        if mixed != self._mixed and (mixed or now - self._unmixed_at >= UNMIXED_SECONDS):
+            self._mixed = mixed
+            self._unmixed_at = self._unmixed_at if mixed else now
             self._table.urge(self._standing.drafted)
         return changed
 
@@ -338,7 +345,7 @@ class LiveReader:
         mapped = self._standing.mapped
         if mapped.shifted:
             mapped.shifted = False
-            self._table.urge(self._standing.sharing)
+            self._table.hasten(self._standing.sharing)
         if not mapped.touched:
             return False
         for node in mapped.touched:
@@ -347,10 +354,12 @@ class LiveReader:
         return self._settle_ground(now)
 
     def _settle_unread(self, now: float) -> bool:
-        """Let pods on nodes count before their gang is read; whether others do now."""
-        return self._unread.keep(
-            self._table.unread, lambda at: self._reads.alone(at, self._situation(now))
-        )
+        """Read pods on nodes alone whose gangs are read later; whether there are any."""
+        unread, self._table.unread = self._table.unread, {}
+        for at, identity in unread.items():
+            self._standing.put_pod(identity, at, self._reads.alone(at, self._situation(now)))
+            self._others_run = True
+        return bool(unread)
 
     def _settle_claims(self) -> bool:
         changed = self._claims_changed or self._ground.renewed
@@ -386,7 +395,7 @@ class LiveReader:
             self._priorities,
             Requests(spec),
             self._table.names,
-            self._ground.mixed,
+            self._mixed,
             now,
             ObjectView(self._bodies, Report()),
             self._ground.claimables,
@@ -409,7 +418,6 @@ class LiveReader:
         claims = self._bodies.of(*CLAIM).items()
         others = tuple(holders(claims, runners.running, self._ground.places)) if claims else ()
         others += tuple(one for there in self._attached().values() for one in there)
-        others += tuple(self._unread.beside(standing.running))
         snapshot = Snapshot(
             fabric=self._ground.fabric,
             running=(*runners.running, *others) if others else runners.running,

@@ -473,7 +473,8 @@ def test_members_for_whom_places_are_kept_start_together() -> None:
         gang = made.reading(NOW).snapshot.gangs_by_key.get(key)
         return 0 if gang is None else sum(len(role.pods) for role in gang.roles)
 
-    two = KeptPlaces(frozenset(("old-0", "old-1")), frozenset(("old-0", "old-1", "stays")))
+    seats = frozenset(("old-0", "old-1"))
+    two = KeptPlaces(seats, seats | {"stays"}, frozenset(("n1",)))
     assert waiting(None) == 1
     assert waiting(two) == 2
     tell(made, member("g-0", nodeName="n1"))
@@ -483,6 +484,7 @@ def test_members_for_whom_places_are_kept_start_together() -> None:
     one = replace(two, before=two.before | {"uid-g-1"})
     assert waiting(one) == 1
     assert waiting(replace(one, seats=frozenset(("old-0", "uid-g-1")))) == 0
+    assert waiting(replace(two, nodes=frozenset(("n2",)))) == 1
     assert waiting(None) == 0
 
 

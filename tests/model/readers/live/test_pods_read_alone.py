@@ -1,4 +1,4 @@
-"""Pods of large gangs that are bound and go: counted at once, and their gang is read later."""
+"""Pods of large gangs that are bound and go: each is read alone at once, and its gang later."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def gpus_held(reading: LiveReading) -> dict[str, int]:
 
 
 def test_its_room_is_taken_at_once_and_its_gang_is_read_later(spent: Counter[str]) -> None:
-    """Twenty times a pod of the gang is bound and goes: each reading has its room, none its gang.
+    """Twenty times a pod of the gang is bound and goes: all readings have its room, none its gang.
 
-    Until its gang is read it is of none, so nothing of it is moved or evicted in part.
+    It is one of its members, with its UID, so that no gang is evicted but for one.
     """
     made = large()
     spent.clear()
@@ -80,35 +80,86 @@ def test_its_room_is_taken_at_once_and_its_gang_is_read_later(spent: Counter[str
         tell(made, body)
         there = made.reading(NOW + turn)
         assert gpus_held(there) == {"n1": 4}
-        assert [(str(one), one.gang) for one in there.snapshot.running] == [("ml/g-20", None)]
+        assert [(str(one), str(one.gang)) for one in there.snapshot.running] == [
+            ("ml/g-20", "ml/g")
+        ]
+        assert dict(there.uids) == {("ml", "g-20"): f"turn-{turn}"}
         assert made.is_behind_in("ml")
         made.remove("", "Pod", "ml", f"g-{LARGE}")
         assert gpus_held(made.reading(NOW + turn)) == {}
     assert spent["g"] == 0
     tell(made, bound("g", LARGE, 4))
     (later,) = made.reading(NOW + 300).snapshot.running
-    assert (str(later), str(later.gang)) == ("ml/g-20", "ml/g")
+    assert str(later) == "ml/g-20"
+    assert spent["g"] == 1
+    assert not made.is_behind
+
+
+@pytest.mark.parametrize("how", ["deleted", "ended"])
+def test_room_is_free_at_once(spent: Counter[str], how: str) -> None:
+    """Pods that were read with their gang end, one and then all: their room is free each time."""
+    made = large(*(bound("g", LARGE + number, 1) for number in range(3)))
+    spent.clear()
+    for left in (2, 1, 0):
+        if how == "deleted":
+            made.remove("", "Pod", "ml", f"g-{LARGE + left}")
+        else:
+            tell(made, of("g", LARGE + left, phase="Succeeded", nodeName="n1"))
+        assert gpus_held(made.reading(NOW + 1)) == ({"n1": left} if left else {})
+    assert made.is_behind_in("ml")
+    assert spent["g"] == 0
+
+
+def test_who_is_made_anew_counts_once(spent: Counter[str]) -> None:
+    """Under its name on the same node, with fewer devices and as many, and on another one."""
+    made = large(bound("g", LARGE, 4))
+    spent.clear()
+    for host, gpus in (("n1", 2), ("n1", 4), ("n2", 4)):
+        body = bound("g", LARGE, gpus, host)
+        body["metadata"]["uid"] = f"{host}-{gpus}"
+        tell(made, body)
+        reading = made.reading(NOW + 2)
+        assert gpus_held(reading) == {host: gpus}
+        assert dict(reading.uids) == {("ml", "g-20"): f"{host}-{gpus}"}
+    assert spent["g"] == 0
+    assert gpus_held(made.reading(NOW + 300)) == {"n2": 4}
+
+
+def test_a_gang_whose_name_another_takes_is_not_read_for_it(spent: Counter[str]) -> None:
+    """A bound pod of the large gang's name comes and goes: it counts, and the gang waits its turn.
+
+    Once it has gone for good, and the gang was read, that has its name again.
+    """
+    made = large()
+    spent.clear()
+    for turn in range(5):
+        tell(made, pod("g", 2, phase="Running", nodeName="n2"))
+        assert gpus_held(made.reading(NOW + turn)) == {"n2": 2}
+        made.remove("", "Pod", "ml", "g")
+        assert gpus_held(made.reading(NOW + turn)) == {}
+    assert spent["g"] == 0
+    assert set(names(made.reading(NOW + 300))) == {"ml/g"}
     assert spent["g"] == 1
 
 
-def test_what_has_gone_stays_until_its_gang_is_read(spent: Counter[str]) -> None:
-    """The room of a pod that was read with its gang is taken for a while too long, never too short.
+def test_a_name_is_free_once_its_gang_is_gone(spent: Counter[str]) -> None:
+    """Two waiting gangs of one name: the first goes where no more may be read, the other is bound.
 
-    Made anew under its name on the same node it counts once; on another one, for both.
+    Then one of two dialects comes back: no two gangs of a reading have one name.
     """
-    made = large(bound("g", LARGE, 4))
+    first = pod("h-0", 0, annotations={GANG: "h", GANG_SIZE: "1"})
+    labels = {"kueue.x-k8s.io/pod-group-name": "h"}
+    said = {"kueue.x-k8s.io/pod-group-total-count": "2"}
+    second = [pod(f"h-{n}", 0, labels=labels, annotations=said) for n in (1, 2)]
+    made = large(first, *second)
     spent.clear()
-    made.remove("", "Pod", "ml", f"g-{LARGE}")
-    assert gpus_held(made.reading(NOW + 1)) == {"n1": 4}
-    for host, held in (("n1", {"n1": 4}), ("n2", {"n1": 4, "n2": 4})):
-        body = bound("g", LARGE, 4, host)
-        body["metadata"]["uid"] = f"on-{host}"
-        tell(made, body)
-        assert gpus_held(made.reading(NOW + 2)) == held
-    assert spent["g"] == 0
-    assert gpus_held(made.reading(NOW + 300)) == {"n2": 4}
-    made.remove("", "Pod", "ml", f"g-{LARGE}")
-    assert gpus_held(made.reading(NOW + 900)) == {}
+    made.remove("", "Pod", "ml", "h-0")
+    tell(made, pod("h-1", 0, labels=labels, annotations=said, phase="Running", nodeName="n1"))
+    for now in (1, 2, 300):
+        found = names(made.reading(NOW + now))
+        assert sum(name.startswith("ml/h") for name in found) == 1
+    tell(made, first)
+    assert sum(name.startswith("ml/h") for name in names(made.reading(NOW + 900))) == 2
 
 
 def test_a_small_gang_is_read_at_once(spent: Counter[str]) -> None:
@@ -201,7 +252,8 @@ def test_a_pod_that_says_much_costs_more() -> None:
     endless = pod()
     endless["spec"]["tolerations"] = [{"key": "a"}] * 100_000
     assert cost_of(endless) == 1 + (MOST_VALUES_COUNTED - 300) // 100
-    assert cost_of({"spec": None}) == 1
+    assert cost_of({"metadata": {}, "spec": None}) == 1
+    assert cost_of(pod(annotations={"map": "0=n1:0," * 1000})) == 1 + 7_000 // 500
 
 
 def test_pods_that_say_much_take_more_turns(monkeypatch: pytest.MonkeyPatch) -> None:
