@@ -270,8 +270,8 @@ MUCH_AT_ONCE = (
         "gangs that are gone give their name free",
         "two gangs have one name, and the term ends each time that anything is read",
         PODS,
-        "or one in urgent or one not in self._members\n",
-        "or one in urgent\n",
+        " or one in renamed or one not in self._members\n",
+        " or one in renamed\n",
         f"{ALONE_TESTS}::test_a_name_is_free_once_its_gang_is_gone",
     ),
     Mutant(

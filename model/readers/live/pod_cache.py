@@ -198,19 +198,22 @@ class PodCache:
         able = {name for name in spaces - others_next if self._allowance.has(name)}
         self._unable = spaces - able
         self._served = (others_next | able) & self._put_off.keys()
-        # With it come those that have another name for it: where these are large, all wait.
-        urgent = set[Identity]()
+        # With one come those that it may have given another name: where these are large, all wait.
+        urgent, renamed = set[Identity](), set[Identity]()
         for one in self.urgent:
             others = self.dirty.intersection(self.names.sharing(one)) - {one}
             is_cheap = sum(map(self._cost_of_gang, others)) <= FEW_PODS
             if is_cheap or one in self._whatever or one[0] in able:
-                urgent |= {one, *others}
+                urgent.add(one)
+                renamed |= others
         # Of a gang that is gone there is nothing to read, and its name may be that of another.
         found = {
-            one for one in self.dirty if one[0] in able or one in urgent or one not in self._members
+            one
+            for one in self.dirty
+            if one[0] in able or one in urgent or one in renamed or one not in self._members
         }
         self.urgent = urgent
-        for identity in found - self.urgent:
+        for identity in found - urgent:
             self._allowance.charge(identity[0], self._cost_of_gang(identity))
         self.dirty -= found
         found = self._some(found)
