@@ -383,8 +383,8 @@ FAIRNESS = (
         "a claim that comes free is noticed",
         "a pod that waits for another's ResourceClaim is not planned once that pod has ended",
         "k8s_bridge/leader.py",
-        "if any(due) or returned or freed:",
-        "if any(due) or returned:",
+        "if any(due) or returned or freed or ",
+        "if any(due) or returned or ",
         "tests/k8s_bridge/scheduling/test_device_claims.py"
         "::test_a_claim_that_is_named_by_two_pods_is_for_the_first",
     ),

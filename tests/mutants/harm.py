@@ -404,15 +404,6 @@ HARM = (
         "::test_a_device_map_on_another_node_is_nothing_to_a_plan",
     ),
     Mutant(
-        "what frees room is read at once",
-        "a pod that ended counts until its namespace may be read again",
-        "model/readers/live/pod_cache.py",
-        "        urgent = {one for one in self.urgent if one[0] not in able}\n",
-        "        urgent = set[Identity]()\n",
-        "tests/model/readers/live/test_read_allowance.py"
-        "::test_what_frees_room_or_takes_it_is_read_at_once",
-    ),
-    Mutant(
         "who repels others pays for it",
         "terms of one tenant about all pods have the gangs of others held for too many comparisons",
         "model/readers/pods/neighbours.py",
