@@ -21,6 +21,7 @@ from pydantic import BaseModel
 
 from fourleaf.k8s_bridge.runtime.api_text import microsecond
 from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.model.devices.layout import DeviceLayout
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan, Waiting
@@ -83,6 +84,8 @@ def _plain(value: Any) -> Any:
         return sorted(value)
     if isinstance(value, Mapping):
         return dict(value)
+    if isinstance(value, DeviceLayout):
+        return {"devices": value.devices, "links": value.links}
     raise TypeError(f"{type(value).__name__} has no canonical form")
 
 

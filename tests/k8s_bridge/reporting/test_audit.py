@@ -12,6 +12,7 @@ import pytest
 
 from fourleaf.k8s_bridge.reporting import audit as audit_module
 from fourleaf.k8s_bridge.reporting.audit import STDOUT, Audit, audit_to, canonical, digest
+from fourleaf.model.devices.layout import Device, layout_of
 from fourleaf.model.fabric import AdjacencyKind
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
@@ -144,6 +145,15 @@ def test_the_form_that_is_hashed_is_sorted_json() -> None:
     """Sets and keys in order, so that the bytes do not depend on the process."""
     assert canonical({"b": frozenset({("y", "z"), ("a", "b")}), "a": GangKey("n", "g")}) == (
         b'{"a":{"name":"g","namespace":"n"},"b":[["a","b"],["y","z"]]}'
+    )
+
+
+def test_what_is_known_of_devices_has_a_canonical_form() -> None:
+    """A cluster whose inventories or device maps name devices has its decisions written too."""
+    layout = layout_of([Device(1, "H200"), Device(0)], [(0, 1, 900)])
+    assert canonical(layout) == (
+        b'{"devices":[{"classes":[],"memory":0,"number":0,"product":""},'
+        b'{"classes":[],"memory":0,"number":1,"product":"H200"}],"links":[[0,1,900]]}'
     )
 
 
