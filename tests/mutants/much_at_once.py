@@ -314,4 +314,22 @@ MUCH_AT_ONCE = (
         "        if count == -1:\n",
         f"{ALONE_TESTS}::test_a_pod_that_says_much_costs_more",
     ),
+    Mutant(
+        "a fabric of two GPU resources is one for a minute",
+        "one pod of a device map has all gangs of a cluster read again ten times a second",
+        "model/readers/live/reader.py",
+        " and (mixed or now - self._unmixed_at >= UNMIXED_SECONDS):",
+        ":",
+        "tests/model/readers/live/test_read_allowance.py"
+        "::test_a_fabric_of_two_gpu_resources_is_one_for_a_minute",
+    ),
+    Mutant(
+        "room that another scheduler has made is known at once",
+        "a pod is planned to where another one has been promised room by evictions",
+        PODS,
+        "    if not node and not nominated:\n",
+        "    if not node:\n",
+        "tests/model/readers/live/test_live_equals_plain.py"
+        "::test_what_is_read_late_leaves_no_room_that_is_taken",
+    ),
 )

@@ -20,7 +20,7 @@ from fourleaf.model.readers.live.object_cache import (
 )
 from fourleaf.model.readers.live.read_allowance import CLAIMS_A_POD, ReadAllowance, cost_of
 from fourleaf.model.readers.objects.dra_kinds import CLAIM
-from fourleaf.model.readers.objects.manifest import Body, Manifest
+from fourleaf.model.readers.objects.manifest import Body, Manifest, part_of
 from fourleaf.model.readers.objects.owners import OwnerRef, Owners
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.objects.storage_kinds import CLAIM as VOLUME_CLAIM
@@ -477,16 +477,16 @@ class PodCache:
 def _holds(body: Body) -> tuple[object, ...]:
     """What others must know of a pod on a node: where, its labels, if it ends, what it has.
 
-    Nothing of a pod on none.
+    Nothing of a pod on none, and for which no scheduler has made room on one.
     """
-    metadata, spec, status = body["metadata"], body.get("spec"), body.get("status")
-    node = spec.get("nodeName") if isinstance(spec, dict) else None
-    if not node:
+    metadata, spec, status = body["metadata"], part_of(body, "spec"), part_of(body, "status")
+    node, nominated = spec.get("nodeName"), status.get("nominatedNodeName")
+    if not node and not nominated:
         return ()
-    phase = status.get("phase") if isinstance(status, dict) else None
+    has_ended = status.get("phase") in ENDED
     ends = metadata.get("deletionTimestamp") is not None
-    held = [_amounts(part) for part in (spec, status) if isinstance(part, dict)]
-    return node, phase in ENDED, ends, metadata.get("labels"), held
+    held = _amounts(spec), _amounts(status)
+    return node, nominated, has_ended, ends, metadata.get("labels"), held
 
 
 def _amounts(part: Body) -> list[object]:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fourleaf.model.readers.live import pod_cache, read_allowance
 from tests.model.readers.live.live_world import World
 
 
@@ -30,3 +31,34 @@ def test_any_history_is_read_like_its_outcome(data: st.DataObject) -> None:
         for _ in range(count):
             world.happen()
         world.check()
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_what_is_read_late_leaves_no_room_that_is_taken(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where hardly any gang may be read again, each reading has all pods that are on nodes.
+
+    Once the namespaces may have more read, both ways of reading agree.
+    """
+    monkeypatch.setattr(pod_cache, "FEW_PODS", 2)
+    monkeypatch.setattr(read_allowance, "READS_A_SECOND", 0.5)
+    monkeypatch.setattr(read_allowance, "MOST_READS", 8.0)
+    world = World(random.Random(seed).choice)  # noqa: S311
+    for batch in range(1, 31):
+        for _ in range(1 + batch % 7):
+            world.happen()
+        live, plain = world.reader.reading(world.now, 3), world.at_once()
+        there = {(str(one), one.node) for one in live.snapshot.running}
+        pods = {f"{space}/{name}" for _, kind, space, name in world.objects if kind == "Pod"}
+        on_nodes = {(str(one), one.node) for one in plain.snapshot.running if str(one) in pods}
+        assert on_nodes <= there
+        for name, held in plain.snapshot.used.items():
+            assert live.snapshot.used[name].pods >= held.pods
+        if batch % 10 == 0:
+            for _ in range(2000):
+                world.now += 100
+                world.reader.reading(world.now, 3)
+                if not world.reader.is_behind:
+                    break
+            world.check()

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from fourleaf.model.gang import GangKey
-from fourleaf.model.readers.live import fabric_cache, pod_cache, read_allowance
+from fourleaf.model.readers.live import fabric_cache, gang_reads, pod_cache, read_allowance
 from fourleaf.model.readers.objects.annotations import GANG, GANG_SIZE
 from tests.model.readers.live.test_live import NOW, reader, tell
 from tests.model.readers.made import Body, node, owned, owner, pod
@@ -219,3 +219,29 @@ def test_maps_and_inventories_make_the_fabric_anew_now_and_then(
     last = made.reading(NOW + 60).snapshot.fabric.nodes
     assert not made.is_behind
     assert (last["cpu"].allocatable.gpus, last["n1"].allocatable.gpus) == (3, 1)
+
+
+def test_a_fabric_of_two_gpu_resources_is_one_for_a_minute(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A node with other GPUs comes and goes ten times a second: others' gangs are read thrice.
+
+    When it is there first, when it has gone, and when it is there again; then a minute later.
+    """
+    made = reader(node(), *(pod(f"w-{number}") for number in range(5)))
+    made.reading(NOW)
+    read, count = gang_reads.read_gang, Counter[str]()
+    monkeypatch.setattr(
+        gang_reads, "read_gang", lambda *given: count.update([given[0][2]]) or read(*given)
+    )
+    other = node("n2")
+    other["status"] = {"allocatable": {"amd.com/gpu": "8", "cpu": "64", "pods": "110"}}
+    for turn in range(100):
+        if turn % 2:
+            made.remove("", "Node", "", "n2")
+        else:
+            tell(made, other)
+        made.reading(NOW + turn / 10)
+    assert set(count.values()) == {3}
+    made.reading(NOW + 100)
+    assert set(count.values()) == {4}
