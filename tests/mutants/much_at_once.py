@@ -329,7 +329,6 @@ MUCH_AT_ONCE = (
         PODS,
         "    if not node and not nominated:\n",
         "    if not node:\n",
-        "tests/model/readers/live/test_live_equals_plain.py"
-        "::test_what_is_read_late_leaves_no_room_that_is_taken",
+        f"{ALONE_TESTS}::test_room_that_another_scheduler_has_made_is_taken_at_once",
     ),
 )

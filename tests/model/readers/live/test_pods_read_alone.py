@@ -162,6 +162,18 @@ def test_a_name_is_free_once_its_gang_is_gone(spent: Counter[str]) -> None:
     assert sum(name.startswith("ml/h") for name in names(made.reading(NOW + 900))) == 2
 
 
+def test_room_that_another_scheduler_has_made_is_taken_at_once(spent: Counter[str]) -> None:
+    """Pods were evicted for a member of another scheduler: its room is no one else's."""
+    made = large()
+    spent.clear()
+    body = of("g", LARGE, 4, schedulerName="another")
+    tell(made, body)
+    assert gpus_held(made.reading(NOW + 1)) == {}
+    tell(made, body | {"status": {"nominatedNodeName": "n1"}})
+    assert gpus_held(made.reading(NOW + 2)) == {"n1": 4}
+    assert spent["g"] == 0
+
+
 def test_a_small_gang_is_read_at_once(spent: Counter[str]) -> None:
     """A pod of a gang of two is bound, and goes: it is in no reading longer than in the cluster."""
     made = reader(node(), *(of("g", number) for number in range(2)))
