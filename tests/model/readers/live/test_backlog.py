@@ -140,12 +140,15 @@ def test_a_running_pod_that_changes_its_gang_is_always_there(before: str, after:
 
 
 def test_gangs_that_are_gone_are_planned_no_more() -> None:
-    """Ten pods are deleted at once, and there is room for three: none is there any more."""
-    made = reader(node(), *(pod(f"m-{i}") for i in range(10)))
+    """Ten pods are deleted while all gangs are left for want of room: none is there any more."""
+    made = reader(node(), *(pod(f"{kind}-{i}") for kind in "mo" for i in range(10)))
     made.reading(NOW)
+    claim = {"apiVersion": "gpu.scheduling/v1", "kind": "GpuClaim", "spec": {"devices": ["n1:0"]}}
+    tell(made, {**claim, "metadata": {"name": "c", "namespace": "ml"}})
+    made.reading(NOW, room=3)
     for number in range(10):
         made.remove("", "Pod", "ml", f"m-{number}")
-    assert waiting(made.reading(NOW, room=3)) == []
+    assert waiting(made.reading(NOW, room=0)) == [f"ml/o-{i}" for i in range(10)]
 
 
 def test_who_is_asked_for_is_read_with_its_gang() -> None:
