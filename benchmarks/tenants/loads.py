@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from benchmarks.tenants import pods
 from fourleaf.k8s_bridge.cluster.kinds import Kind
-from fourleaf.k8s_bridge.cluster.memory.actors import gang
+from fourleaf.k8s_bridge.cluster.memory.actors import gang, node
 from fourleaf.k8s_bridge.cluster.protocol import Body
 
 NEAR = 1.2
@@ -18,14 +18,19 @@ TWICE = 2.0
 """The same beside every other load."""
 
 
+FLAP_SECONDS = 0.1
+"""How long pods that come and go are there, and are not."""
+
+
 @dataclass(frozen=True, slots=True)
 class Load:
     """`bodies` come first, in turn into so many `namespaces`; `standing` run before.
 
-    `objects` are there before them, in the first namespace.
+    `objects` are there before them, in the first namespace, and `nodes` beside those of the fabric.
 
     `refused`: a policy forbids all its bindings. `throttled`: of so many writes one is answered
-    429. `busy`: so many of its pods change each second.
+    429. `busy`: so many of its pods change each second. `flapping` come in the first namespace, go
+    `FLAP_SECONDS` later, and come again after as long.
     """
 
     bodies: Sequence[Body] = ()
@@ -35,6 +40,8 @@ class Load:
     refused: bool = False
     throttled: int = 0
     busy: int = 0
+    nodes: Sequence[Body] = ()
+    flapping: Sequence[Body] = ()
     goal: float = TWICE
 
 
@@ -92,6 +99,23 @@ LOADS: dict[str, Callable[[], Load]] = {
         pods.hopeless(60), pods.repelling(3, "b"), objects=pods.budgets(300, 9_000)
     ),
     "500 pods near pods that are not there": lambda: Load(pods.followers()),
+    "a bound pod that comes and goes in a gang of 4,000": lambda: Load(
+        gang("big", 4000, 1), flapping=[pods.bound("big")]
+    ),
+    "a bound pod that comes and goes, of the name of a gang of 4,000": lambda: Load(
+        gang("big", 4000, 1), flapping=[pods.bound("")]
+    ),
+    "a gang of 2,000 pods without GPUs on any leaves": lambda: Load(pods.anywhere(2000)),
+    "a device map that comes and goes, 5,000 hopeless pods": lambda: Load(
+        pods.hopeless(5000),
+        nodes=[node("without", "leaf-0-0", "spine-0", 0)],
+        flapping=[pods.mapped("without")],
+    ),
+    "a device map that comes and goes, 2,000 hopeless pods that differ": lambda: Load(
+        pods.hopeless_each(2000),
+        nodes=[node("without", "leaf-0-0", "spine-0", 0)],
+        flapping=[pods.mapped("without")],
+    ),
     "300 hopeless pods, 100 changes a second": lambda: Load(pods.hopeless(300), busy=100),
 }
 """Each load, made when it is wanted."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import orjson
 import yaml
 
-from benchmarks.tenants.loads import Load
+from benchmarks.tenants.loads import FLAP_SECONDS, Load
 from benchmarks.tenants.pods import NODES
 from fourleaf.k8s_bridge.cluster.errors import Refused, Throttled
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES, PODS
@@ -114,7 +114,7 @@ async def measured(load: Load, patience: float, honest: int = HONEST) -> Row:
     kubelets = Kubelets(cluster.store)
     written: list[int] = []
     audit = Audit(lambda lines: written.append(len(lines)), clock)
-    await add_nodes(cluster, nodes(4, 4, 4))
+    await add_nodes(cluster, (*nodes(4, 4, 4), *load.nodes))
     await cluster.create(CONFIG_MAPS, "kube-system", shipped_config())
     async with AsyncSolver() as solver:
         await solver.ready()
@@ -133,7 +133,7 @@ async def measured(load: Load, patience: float, honest: int = HONEST) -> Row:
             while not scheduler.leading:
                 await asyncio.sleep(LOOK_SECONDS)
             posted = await _submit(cluster, load)
-            tasks.append(asyncio.create_task(_change(cluster, load)))
+            tasks += [asyncio.create_task(one(cluster, load)) for one in (_change, _flap)]
             await asyncio.sleep(CALM_SECONDS)
             terms = await _terms(cluster)
             waits = await _waits(cluster, door, honest, patience)
@@ -212,6 +212,18 @@ async def _change(cluster: MemoryCluster, load: Load) -> None:
             with suppress(Refused):
                 await cluster.patch(PODS, Target(f"{OTHER}-0", name), patch)
         await asyncio.sleep(0.1)
+
+
+async def _flap(cluster: MemoryCluster, load: Load) -> None:
+    where = f"{OTHER}-0"
+    while load.flapping:
+        for body in load.flapping:
+            cluster.store.create(PODS, where, body)
+        await asyncio.sleep(FLAP_SECONDS)
+        for body in load.flapping:
+            target = Target(where, body["metadata"]["name"])
+            cluster.store.remove(cluster.store.find(PODS, target))
+        await asyncio.sleep(FLAP_SECONDS)
 
 
 async def _terms(cluster: MemoryCluster) -> int:

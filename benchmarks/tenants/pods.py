@@ -36,6 +36,35 @@ def hopeless(count: int, size: int = 1) -> list[Body]:
     return bodies
 
 
+def hopeless_each(count: int) -> list[Body]:
+    """Pods that no node suits, of which no two ask for the same."""
+    bodies = hopeless(count)
+    for k, body in enumerate(bodies):
+        body["spec"]["containers"][0]["resources"]["requests"] = {"cpu": f"{k + 1}m"}
+    return bodies
+
+
+def bound(gang_name: str) -> Body:
+    """A pod on the last node that states to be of this gang, or is called like the gang `big`."""
+    body = one("big" if not gang_name else "more", 1, nodeName=NODES[-1])
+    if gang_name:
+        body["metadata"]["annotations"] = {GANG: gang_name}
+    return body
+
+
+def anywhere(count: int) -> list[Body]:
+    """A gang without GPUs that may use any leaves."""
+    return gang("cpu", count, 0, **{"topology.scheduler/topology-policy": "Preferred"})
+
+
+def mapped(node: str) -> Body:
+    """A pod whose device map names a device of a node."""
+    body = one("mapped", 1)
+    said = {"topology.scheduler/gpu-scheduling-map": f"0={node}:0"}
+    body["metadata"]["annotations"] = said
+    return body
+
+
 def _apart(selector: Body, terms: int = 1) -> Body:
     term = {"topologyKey": HOST, "labelSelector": selector}
     return {"podAntiAffinity": {_REQUIRED: [term] * terms}}

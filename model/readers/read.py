@@ -31,7 +31,7 @@ from fourleaf.model.readers.objects.inventory import Inventory
 from fourleaf.model.readers.objects.manifest import Body
 from fourleaf.model.readers.objects.owners import Owners
 from fourleaf.model.readers.objects.priority_classes import Priorities
-from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.objects.report import MOST_OF_ONE_OBJECT, Report
 from fourleaf.model.readers.objects.storage_kinds import ATTACHMENT, CAPACITY
 from fourleaf.model.readers.objects.timestamps import created_at
 from fourleaf.model.readers.objects.unread_kinds import warn_of
@@ -131,7 +131,7 @@ def read(
     `config` counts in place of what the sources say. `whole`: they leave nothing out that the
     cluster has, so that a gang whose owner is not there is held; a snapshot leaves nothing out.
     """
-    report = Report()
+    report = Report(MOST_OF_ONE_OBJECT)
     with without_collection():
         inventory = Inventory(report)
         inventory.take(sources)

@@ -9,6 +9,8 @@ BACKLOG = "model/readers/live/backlog.py"
 TESTS = "tests/model/readers/live/test_backlog.py"
 NOWHERE = "model/readers/gangs/fit_nowhere.py"
 NOWHERE_TESTS = "tests/model/readers/gangs/test_fit_nowhere.py"
+FABRIC = "model/readers/live/fabric_cache.py"
+ALLOWANCE_TESTS = "tests/model/readers/live/test_read_allowance.py"
 GANGS = "model/readers/live/gang_cache.py"
 ALONE_TESTS = "tests/model/readers/live/test_pods_read_alone.py"
 SILENT = "k8s_bridge/scheduling/silent_nodes.py"
@@ -330,5 +332,38 @@ MUCH_AT_ONCE = (
         "    if not node and not nominated:\n",
         "    if not node:\n",
         f"{ALONE_TESTS}::test_room_that_another_scheduler_has_made_is_taken_at_once",
+    ),
+    Mutant(
+        "devices that were named a short while ago",
+        "one pod of a device map has thousands of gangs planned anew ten times a second",
+        FABRIC,
+        "            if not 0 <= now - since < UNMAPPED_SECONDS:\n",
+        "            if True:\n",
+        f"{ALLOWANCE_TESTS}::test_a_map_that_comes_and_goes_makes_one_fabric",
+    ),
+    Mutant(
+        "what a fabric costs that maps have changed",
+        "a map that names a device more each time has all gangs planned anew all the time",
+        FABRIC,
+        "                least = LEAST_OF_MAPS if one == _MAPS else 0\n",
+        "                least = 0\n",
+        f"{ALLOWANCE_TESTS}::test_maps_of_ever_more_devices_make_few_fabrics",
+    ),
+    Mutant(
+        "what owners say is charged for each of their pods",
+        "an owner of ten thousand annotations has half a core go through them",
+        PODS,
+        "            known.cost += sum(len(said) for _, said in pod.owners.layers) // VALUES_A_POD\n",
+        "",
+        f"{ALLOWANCE_TESTS}::test_what_an_owner_says_is_charged_for_each_of_its_pods",
+    ),
+    Mutant(
+        "so many problems of one object",
+        "a pod of ten thousand wrong annotations has as many problems told in each reading",
+        "model/readers/objects/report.py",
+        "self._counts[where] > self._most:",
+        "False:",
+        "tests/model/readers/objects/test_report.py"
+        "::test_of_thousands_twenty_are_told_and_that_there_are_more",
     ),
 )

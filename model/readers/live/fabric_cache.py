@@ -33,6 +33,12 @@ from fourleaf.model.readers.pods.claiming_pods import Claimables
 
 _MAPS = "device maps"
 """Who says what device maps say; no node has this name."""
+LEAST_OF_MAPS = 2_500
+"""Nodes, at least, that a fabric costs which device maps have changed.
+
+All gangs that wait may be planned anew for it: so five times at once, then once in 2.5 s."""
+UNMAPPED_SECONDS = 60.0
+"""Seconds for which a node keeps a device that a map or a pod there has named."""
 
 
 @dataclass(slots=True, eq=False)
@@ -82,6 +88,9 @@ class FabricCache:
         self._all: dict[str, Node] | None = None
         self._inventories: dict[str, Body] = {}
         self._mapped: dict[str, int] = {}
+        """Node -> the devices, as bits, that are named there, or were a short while ago."""
+        self._named: dict[str, tuple[int, float]] = {}
+        """Nodes that have devices no more named -> those that are, and since when."""
         self.drivers = Published(config.spec)
         self.asks = KeptAsks()
         self._kinds = Kinds()
@@ -159,8 +168,22 @@ class FabricCache:
         """Forget the inventory of a node; whether that says anything new."""
         return self._inventories.pop(name, None) is not None and self._read_again(name, name)
 
-    def put_mapped(self, name: str, devices: int) -> None:
-        """Take the devices, as bits, that device maps name on a node."""
+    def put_mapped(self, name: str, devices: int, now: float) -> None:
+        """Take the devices, as bits, that device maps name on a node from `now` on.
+
+        What is named no more counts for `UNMAPPED_SECONDS` yet: a pod with a map may come and go
+        many times a second, or one follow another.
+        """
+        before = self._mapped.get(name, 0)
+        if before & ~devices:
+            since = self._named[name][1] if name in self._named else now
+            self._named[name] = devices, since
+        else:
+            self._named.pop(name, None)
+        if devices & ~before:
+            self._map(name, devices | before)
+
+    def _map(self, name: str, devices: int) -> None:
         self._mapped[name] = devices
         if not devices:
             del self._mapped[name]
@@ -168,6 +191,14 @@ class FabricCache:
         if known is not None and not known.read.announced:
             known.read = replace(known.read, mapped=devices)
             self._unheard.add(_MAPS)
+
+    def _forget_unnamed(self, now: float) -> None:
+        """Take devices from nodes that have been named no more for a while."""
+        for name, (devices, since) in list(self._named.items()):
+            # A clock that was set back is no reason to keep them for longer.
+            if not 0 <= now - since < UNMAPPED_SECONDS:
+                del self._named[name]
+                self._map(name, devices)
 
     def put_limits(self, name: str, body: Body) -> bool:
         """Take the CSINode of a node as it is now; whether that says anything new."""
@@ -319,10 +350,12 @@ class FabricCache:
         if self.drivers.kinds != self._kinds:
             self._kinds, self.renewed = self.drivers.kinds, True
         self._allowance.settle(now)
+        self._forget_unnamed(now)
         if self._stale or any(map(self._allowance.has, self._unheard)):
             self._stale = False
             for one in self._unheard:
-                self._allowance.charge(one, len(self._nodes))
+                least = LEAST_OF_MAPS if one == _MAPS else 0
+                self._allowance.charge(one, max(least, len(self._nodes)))
             self._unheard.clear()
             self._read_fabric()
             return True

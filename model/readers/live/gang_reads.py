@@ -11,7 +11,7 @@ from fourleaf.model.readers.live.gang_cache import NOTHING, Kept
 from fourleaf.model.readers.live.known_problems import KnownProblems
 from fourleaf.model.readers.live.object_cache import Address, ObjectCache, ObjectView
 from fourleaf.model.readers.live.pod_cache import PodCache
-from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.objects.report import MOST_OF_ONE_OBJECT, Report
 
 
 class GangReads:
@@ -40,7 +40,7 @@ class GangReads:
     def _members(
         self, identity: Identity, members: Iterable[Address], situation: Situation, anew: bool
     ) -> Kept:
-        report = Report()
+        report = Report(MOST_OF_ONE_OBJECT)
         view = ObjectView(self._bodies, report)
         owners = self._table.owners_in(view)
         pods = []

@@ -18,7 +18,12 @@ from fourleaf.model.readers.live.object_cache import (
     ObjectView,
     what_counts,
 )
-from fourleaf.model.readers.live.read_allowance import CLAIMS_A_POD, ReadAllowance, cost_of
+from fourleaf.model.readers.live.read_allowance import (
+    CLAIMS_A_POD,
+    VALUES_A_POD,
+    ReadAllowance,
+    cost_of,
+)
 from fourleaf.model.readers.objects.dra_kinds import CLAIM
 from fourleaf.model.readers.objects.manifest import Body, Manifest, part_of
 from fourleaf.model.readers.objects.owners import OwnerRef, Owners
@@ -90,7 +95,7 @@ class PodCache:
         self.renewed: set[Identity] = set()
         self.urgent: set[Identity] = set()
         self.unread: dict[Address, Identity] = {}
-        self._whatever: set[Identity] = set()
+        self._required: set[Identity] = set()
         """Those of the urgent gangs that are read whatever others share their name."""
         self._allowance = ReadAllowance()
         self._put_off: dict[str, dict[OwnerRef | None, None]] = {}
@@ -151,7 +156,7 @@ class PodCache:
         some = set(identities)
         self.dirty |= some
         self.urgent |= some
-        self._whatever |= some
+        self._required |= some
 
     def urge_pods(self, some: Iterable[Address]) -> None:
         """Let these pods and the others of their gangs be read at once, as far as they are not."""
@@ -203,7 +208,7 @@ class PodCache:
         for one in self.urgent:
             others = self.dirty.intersection(self.names.sharing(one)) - {one}
             is_cheap = sum(map(self._cost_of_gang, others)) <= FEW_PODS
-            if is_cheap or one in self._whatever or one[0] in able:
+            if is_cheap or one in self._required or one[0] in able:
                 urgent.add(one)
                 renamed |= others
         # Of a gang that is gone there is nothing to read, and its name may be that of another.
@@ -218,7 +223,7 @@ class PodCache:
         self.dirty -= found
         found = self._some(found)
         self.urgent.clear()
-        self._whatever.clear()
+        self._required.clear()
         for at in [at for at, identity in self.unread.items() if identity in found]:
             del self.unread[at]
         return found
@@ -275,10 +280,8 @@ class PodCache:
         known = self._pods.get(at)
         if known is not None and known.body is body:
             return False
-        if _holds(body) or (known is not None and _holds(known.body)):
-            before = None if known is None else _holds(known.body)
-            if before != _holds(body):
-                self._urgent_pods.add(at)
+        if _holds(body) != (() if known is None else _holds(known.body)):
+            self._urgent_pods.add(at)
         uid = body["metadata"].get("uid")
         uid = uid if isinstance(uid, str) else ""
         spec = body.get("spec")
@@ -373,6 +376,8 @@ class PodCache:
             pod = self.read(at, Report(), owners)
             claims = _claims_of(pod)
             known.cost = cost_of(known.body) + len(claims) // CLAIMS_A_POD
+            # All that its owners say is gone through for each pod.
+            known.cost += sum(len(said) for _, said in pod.owners.layers) // VALUES_A_POD
             self._watch(at, known, (*pod.owners.asked, *claims))
             identity = identity_of(pod)
             is_urgent = at in self._urgent_pods

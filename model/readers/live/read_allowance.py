@@ -2,8 +2,9 @@
 
 One write of an owner, a claim, a PodGroup or a member may have thousands of pods read again, all of
 it on the event loop, and a tenant may write twenty times a second. What is beyond the allowance is
-read later, as if the watch had told it later. What decides which room is free never is. So it is
-with nodes, of which one inventory or one device map has all taken into a new fabric.
+read later, as if the watch had told it later. What decides which room is free never is, nor are
+the gangs of a few pods that it concerns, and these are not charged. So it is with nodes, of
+which one inventory or one device map has all taken into a new fabric.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 from fourleaf.model.readers.objects.manifest import Body
 
 READS_A_SECOND = 1_000.0
-"""Pods that may be read again on behalf of one namespace: a tenth of a second of CPU time.
+"""Pods that may be read again on behalf of one namespace: some tenth of a second of CPU time.
 
 Nodes that may be on behalf of one agent, and of all device maps."""
 MOST_READS = 10_000.0
@@ -26,7 +27,9 @@ CLAIMS_A_POD = 4
 USUAL_VALUES = 300
 """Values in the spec of a pod of three containers: more than that costs more."""
 VALUES_A_POD = 100
-"""So many more cost what a pod costs: those of 15 containers, or of 20 conditions on nodes."""
+"""So many more cost what a pod costs: those of 15 containers, or of 20 conditions on nodes.
+
+So do so many annotations of owners, all of which are gone through for each of their pods."""
 CHARACTERS_A_POD = 500
 """So many characters of annotations cost what a pod costs: a device map has a line in each 15."""
 MOST_VALUES_COUNTED = 5_000

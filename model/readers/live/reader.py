@@ -308,12 +308,12 @@ class LiveReader:
         changed = changed or self._standing.attached.changed
         table.settle(now, room)
         self._is_outdated = self._is_outdated or changed
-        while due := table.due():
+        while (due := table.due()) or table.unread:
             self._is_outdated = True
             self._others_run = self._read_gangs(due, now) or self._others_run
+            self._read_alone(now)
             # Maps may give nodes devices, and so change the fabric that gangs are read against.
             self._is_outdated = self._settle_mapped(now) or self._is_outdated
-        self._is_outdated = self._settle_unread(now) or self._is_outdated
 
     def _renew(self) -> None:
         """Take the facts of gangs anew of which something is new that no plan depends on."""
@@ -349,17 +349,17 @@ class LiveReader:
         if not mapped.touched:
             return False
         for node in mapped.touched:
-            self._ground.put_mapped(node, mapped.on(node))
+            self._ground.put_mapped(node, mapped.on(node), now)
         mapped.touched.clear()
         return self._settle_ground(now)
 
-    def _settle_unread(self, now: float) -> bool:
-        """Read pods on nodes alone whose gangs are read later; whether there are any."""
-        unread, self._table.unread = self._table.unread, {}
-        for at, identity in unread.items():
-            self._standing.put_pod(identity, at, self._reads.alone(at, self._situation(now)))
-            self._others_run = True
-        return bool(unread)
+    def _read_alone(self, now: float) -> None:
+        """Read pods on nodes alone whose gangs are read later."""
+        if unread := self._table.unread:
+            self._table.unread, self._others_run = {}, True
+            situation = self._situation(now)
+            for at, identity in unread.items():
+                self._standing.put_pod(identity, at, self._reads.alone(at, situation))
 
     def _settle_claims(self) -> bool:
         changed = self._claims_changed or self._ground.renewed

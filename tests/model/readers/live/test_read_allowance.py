@@ -28,6 +28,28 @@ def inventory(name: str, turn: int) -> Body:
     return owner("GpuNodeStatus", "gpu.scheduling/v1", name) | {"status": {"gpus": gpus}}
 
 
+BARE = node("cpu", status={"allocatable": {"cpu": "64", "pods": "110"}})
+"""A node without a device plugin."""
+
+
+def mapped(devices: str) -> Body:
+    """Make a pod whose map names `devices` of that node."""
+    return pod("m-0", 0, annotations={"gpu-scheduling-map": f"0=cpu:{devices}"})
+
+
+def counted_fabrics(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Note each fabric that is made."""
+    built: list[object] = []
+    read = fabric_cache.read_fabric
+    monkeypatch.setattr(fabric_cache, "read_fabric", lambda *of: built.append(of) or read(*of))
+    return built
+
+
+@pytest.fixture(autouse=True)
+def maps_at_once() -> None:
+    """Here they are not: how long what they name counts, and how often it may change, is tested."""
+
+
 @pytest.fixture
 def allowance(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Let 20 pods of a namespace be read again a second; count what is read, by initials."""
@@ -62,6 +84,30 @@ def test_who_changes_all_the_time_is_read_again_now_and_then(allowance: Counter[
     last = made.reading(NOW + 66).snapshot
     assert not made.is_behind
     assert {one.duration for one in last.gangs if one.key.namespace == "ml"} == {201.0}
+
+
+def test_what_an_owner_says_is_charged_for_each_of_its_pods(allowance: Counter[str]) -> None:
+    """Thirty pods of an owner of a thousand annotations cost eleven each: 330, of 20 + 200 in 10 s.
+
+    To read them as they came was all that they may have until then.
+    """
+    said = {f"a{number}": "" for number in range(1_000)}
+
+    def owner_saying(turn: int) -> Body:
+        web = replica_set(f"{turn}s")
+        web["metadata"]["annotations"] |= said
+        return web
+
+    pods = [owned(pod(f"w-{i}"), "ReplicaSet", "web", "apps/v1") for i in range(30)]
+    made = reader(node(), owner_saying(1), *pods)
+    made.reading(NOW)
+    allowance.clear()
+    for turn in range(200):
+        tell(made, owner_saying(turn + 2))
+        made.reading(NOW + turn / 20)
+    assert allowance["w"] == 0
+    made.reading(NOW + 60)
+    assert allowance["w"] == 30
 
 
 def test_owners_that_change_together_are_taken_in_one_after_the_other(
@@ -199,26 +245,68 @@ def test_maps_and_inventories_make_the_fabric_anew_now_and_then(
     so may all maps: at most forty of 400 changes have one made. What was said last counts in
     the end, and a node is as it says itself at once.
     """
-    built: list[object] = []
-    read = fabric_cache.read_fabric
-    monkeypatch.setattr(fabric_cache, "read_fabric", lambda *of: built.append(of) or read(*of))
-    bare = node("cpu", status={"allocatable": {"cpu": "64", "pods": "110"}})
-    made = reader(bare, *(node(f"n{number}") for number in range(9)))
+    monkeypatch.setattr(fabric_cache, "LEAST_OF_MAPS", 0)
+    built = counted_fabrics(monkeypatch)
+    made = reader(BARE, *(node(f"n{number}") for number in range(9)))
     made.reading(NOW)
     built.clear()
     for turn in range(200):
-        tell(made, pod("m-0", 0, annotations={"gpu-scheduling-map": f"0=cpu:{turn}"}))
+        tell(made, mapped(str(turn)))
         tell(made, inventory("n1", turn))
         made.reading(NOW + turn / 20)
     assert 10 <= len(built) <= 2 * 20 + 4
     assert made.is_behind
     tell(made, node("n2", "leaf-7"))
     assert made.reading(NOW + 10).snapshot.fabric.leaf_of["n2"] == 1
-    tell(made, pod("m-0", 0, annotations={"gpu-scheduling-map": "0=cpu:0,1,2"}))
+    tell(made, mapped("0,1,2"))
     made.reading(NOW + 10.01)
-    last = made.reading(NOW + 60).snapshot.fabric.nodes
+    last = made.reading(NOW + 61).snapshot.fabric.nodes
     assert not made.is_behind
     assert (last["cpu"].allocatable.gpus, last["n1"].allocatable.gpus) == (3, 1)
+
+
+def test_a_map_that_comes_and_goes_makes_one_fabric(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a pod names that is there ten times a second stays on the node, until a minute after."""
+    built = counted_fabrics(monkeypatch)
+    made = reader(BARE, node())
+    made.reading(NOW)
+    built.clear()
+    for turn in range(1, 900):
+        if turn % 2:
+            tell(made, mapped("0,1"))
+        else:
+            made.remove("", "Pod", "ml", "m-0")
+        fabric = made.reading(NOW + turn / 10).snapshot.fabric
+        assert fabric.nodes["cpu"].allocatable.gpus == 2
+    assert len(built) == 1
+    made.remove("", "Pod", "ml", "m-0")
+    made.reading(NOW + 90)
+    assert made.reading(NOW + 149).snapshot.fabric.nodes["cpu"].allocatable.gpus == 2
+    assert made.reading(NOW + 151).snapshot.fabric.nodes["cpu"].allocatable.gpus == 0
+
+
+def test_maps_of_ever_more_devices_make_few_fabrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device more each 100 ms, for ten seconds: five fabrics at once, then one each 2.5 s."""
+    built = counted_fabrics(monkeypatch)
+    made = reader(BARE, node())
+    made.reading(NOW)
+    built.clear()
+    for turn in range(100):
+        tell(made, mapped(str(turn)))
+        made.reading(NOW + turn / 10)
+    assert len(built) == 5 + 3
+    assert made.is_behind
+    assert made.reading(NOW + 13).snapshot.fabric.nodes["cpu"].allocatable.gpus == 100
+
+
+def test_a_clock_set_back_keeps_no_device_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device that was named at noon, and no more, is gone once it is eleven again."""
+    monkeypatch.setattr(fabric_cache, "LEAST_OF_MAPS", 0)
+    made = reader(BARE, node(), mapped("0"))
+    made.reading(NOW)
+    made.remove("", "Pod", "ml", "m-0")
+    assert made.reading(NOW).snapshot.fabric.nodes["cpu"].allocatable.gpus == 1
+    assert made.reading(NOW - 3600).snapshot.fabric.nodes["cpu"].allocatable.gpus == 0
 
 
 def test_a_fabric_of_two_gpu_resources_is_one_for_a_minute(
