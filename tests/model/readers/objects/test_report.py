@@ -45,7 +45,7 @@ def test_one_object_takes_nothing_from_another() -> None:
 
 
 def test_a_file_of_one_object_has_all_of_it_told() -> None:
-    """Who checks a map of a thousand lines is told of each: nothing is left out unless asked for."""
+    """A map of a thousand wrong lines has each told: nothing is left out unless that is wanted."""
     report = Report()
     for number in range(1_000):
         _warn(report, number)
