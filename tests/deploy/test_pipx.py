@@ -70,7 +70,7 @@ def test_the_wheel_by_pipx(tmp_path: Path) -> None:
     study = ("tune", "--trials", "1", "--days", "1", "--deals", "1")
     page = ("dashboard", "--snapshot", EXAMPLES / "fabric-64.yaml")
 
-    assert "all hold" in pipx.run(pipx.fourleaf, "demo", "--seconds", "4", "--speed", "4")
+    assert "0 breaches" in pipx.run(pipx.fourleaf, "demo", "--seconds", "4", "--speed", "4")
     assert "OPTIMAL" in pipx.run(pipx.fourleaf, "plan", "-f", EXAMPLES, "-o", "json", code=WAITING)
     assert "cpsat" in pipx.run(pipx.fourleaf, "replay", "--policy", "cpsat", "--days", "1")
     assert 'pip install "fourleaf[tune]"' in pipx.run(pipx.fourleaf, *study, code=BAD_INPUT)
