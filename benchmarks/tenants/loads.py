@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from benchmarks.tenants import pods
 from fourleaf.k8s_bridge.cluster.kinds import Kind
-from fourleaf.k8s_bridge.cluster.memory.actors import gang, node
+from fourleaf.k8s_bridge.cluster.memory.actors import gang
 from fourleaf.k8s_bridge.cluster.protocol import Body
 
 NEAR = 1.2
@@ -108,13 +108,18 @@ LOADS: dict[str, Callable[[], Load]] = {
     "a gang of 2,000 pods without GPUs on any leaves": lambda: Load(pods.anywhere(2000)),
     "a device map that comes and goes, 5,000 hopeless pods": lambda: Load(
         pods.hopeless(5000),
-        nodes=[node("without", "leaf-0-0", "spine-0", 0)],
+        nodes=[pods.without_plugin("without")],
         flapping=[pods.mapped("without")],
     ),
     "a device map that comes and goes, 2,000 hopeless pods that differ": lambda: Load(
         pods.hopeless_each(2000),
-        nodes=[node("without", "leaf-0-0", "spine-0", 0)],
+        nodes=[pods.without_plugin("without")],
         flapping=[pods.mapped("without")],
+    ),
+    "10,000 pods that share out lines of device maps": lambda: Load(pods.sharing_lines(10_000)),
+    "500 pods of 30 spread constraints of their own": lambda: Load(pods.own_spreads(500, 30)),
+    "2,000 pods of 100 labels beside one that repels": lambda: Load(
+        pods.many_labels(2_000, 100), pods.repelling(1, "r")
     ),
     "300 hopeless pods, 100 changes a second": lambda: Load(pods.hopeless(300), busy=100),
 }

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, RESOURCE_CLAIMS, Kind
-from fourleaf.k8s_bridge.cluster.memory.actors import GANG, GANG_SIZE, gang, pod
+from fourleaf.k8s_bridge.cluster.memory.actors import GANG, GANG_SIZE, gang, node, pod
 from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 
 NODES = [f"n-{s}-{leaf}-{n}" for s in range(4) for leaf in range(4) for n in range(4)]
 """The nodes of the fabric, by the names that `actors.nodes` gives them."""
@@ -57,11 +58,51 @@ def anywhere(count: int) -> list[Body]:
     return gang("cpu", count, 0, **{"topology.scheduler/topology-policy": "Preferred"})
 
 
-def mapped(node: str) -> Body:
-    """A pod whose device map names a device of a node."""
-    body = one("mapped", 1)
-    said = {"topology.scheduler/gpu-scheduling-map": f"0={node}:0"}
-    body["metadata"]["annotations"] = said
+def sharing_lines(count: int) -> list[Body]:
+    """Pods whose names have no number, each of which takes a line of its map by what is held."""
+    bodies = hopeless(count)
+    for k, body in enumerate(bodies):
+        body["metadata"]["name"] = "w" + str(k).translate(str.maketrans("0123456789", "abcdefghij"))
+        body["metadata"]["annotations"] = {DEVICE_MAP: f"{k}={NODES[0]}:0"}
+    return bodies
+
+
+def own_spreads(count: int, each: int) -> list[Body]:
+    """Pods of so many spread constraints of their own."""
+    bodies = hopeless(count)
+    for i, body in enumerate(bodies):
+        body["spec"]["topologySpreadConstraints"] = [
+            {
+                "maxSkew": 1,
+                "topologyKey": HOST,
+                "whenUnsatisfiable": "DoNotSchedule",
+                "labelSelector": {"matchLabels": {"app": f"g{i}-{j}"}},
+            }
+            for j in range(each)
+        ]
+    return bodies
+
+
+def many_labels(count: int, each: int) -> list[Body]:
+    """Pods of so many labels."""
+    bodies = hopeless(count)
+    for i, body in enumerate(bodies):
+        body["metadata"]["labels"] = {f"k{j}": f"v{i}" for j in range(each)}
+    return bodies
+
+
+def without_plugin(name: str) -> Body:
+    """A node of the first leaf on which no device plugin announces anything."""
+    body = node(name, "leaf-0-0", "spine-0")
+    for amounts in (body["status"]["allocatable"], body["status"]["capacity"]):
+        amounts.pop("nvidia.com/gpu", None)
+    return body
+
+
+def mapped(on: str) -> Body:
+    """A pod whose device map names a device of the node `on`."""
+    body = one("mapped", 0)
+    body["metadata"]["annotations"] = {DEVICE_MAP: f"0={on}:0"}
     return body
 
 

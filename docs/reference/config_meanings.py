@@ -83,7 +83,7 @@ MEANINGS: dict[str, str] = {
     "defragmentation.movesPerHour": "Most moves in an hour.",
     "defragmentation.perGangPerDay": "Most moves of one gang in a day.",
     "defragmentation.minimumRuntimeSeconds": "How long a gang runs before it may be moved.",
-    "backfill.enabled": "Whether room is kept for gangs that have waited for long.",
+    "backfill.enabled": "Whether gangs that waited for long have room kept, and turns in a quota.",
     "backfill.afterSeconds": (
         "How long a gang waits before room is kept for it, and for how long its namespace may keep "
         "more idle than its share."

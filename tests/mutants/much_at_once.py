@@ -317,15 +317,6 @@ MUCH_AT_ONCE = (
         f"{ALONE_TESTS}::test_a_pod_that_says_much_costs_more",
     ),
     Mutant(
-        "a fabric of two GPU resources is one for a minute",
-        "one pod of a device map has all gangs of a cluster read again ten times a second",
-        "model/readers/live/reader.py",
-        " and (mixed or now - self._unmixed_at >= UNMIXED_SECONDS):",
-        ":",
-        "tests/model/readers/live/test_read_allowance.py"
-        "::test_a_fabric_of_two_gpu_resources_is_one_for_a_minute",
-    ),
-    Mutant(
         "room that another scheduler has made is known at once",
         "a pod is planned to where another one has been promised room by evictions",
         PODS,
@@ -365,5 +356,47 @@ MUCH_AT_ONCE = (
         "False:",
         "tests/model/readers/objects/test_report.py"
         "::test_of_thousands_twenty_are_told_and_that_there_are_more",
+    ),
+    Mutant(
+        "gangs are read as of the fabric that they are planned on",
+        "gangs ask for a label that no node has, in an empty cluster, for ever",
+        "model/readers/live/reader.py",
+        "        if self._ground.mixed != self._mixed:\n",
+        "        if self._ground.mixed and not self._mixed:\n",
+        f"{ALLOWANCE_TESTS}::test_gangs_are_read_as_of_the_fabric_that_they_are_planned_on",
+    ),
+    Mutant(
+        "nodes that are none",
+        "maps of nodes that are not there fill memory, and each reading goes through them",
+        FABRIC,
+        "        if known is None or known.read.announced:\n            # There",
+        "        if False:\n            # There",
+        f"{ALLOWANCE_TESTS}::test_nodes_that_are_none_are_kept_for_no_minute",
+    ),
+    Mutant(
+        "time alone takes a device away",
+        "gangs that wait for the fabric as it is then are planned when something else changes",
+        FABRIC,
+        "                self._has_forgotten = True\n",
+        "                pass\n",
+        f"{ALLOWANCE_TESTS}::test_a_map_that_comes_and_goes_makes_one_fabric",
+    ),
+    Mutant(
+        "cores that come free beside what a budget keeps",
+        "a gang waits for ten minutes though its room has come",
+        "k8s_bridge/relocation/evictions/forbidden_gangs.py",
+        "            and (known.ended_in_all == self._ends[False] or known.later > now)\n",
+        "",
+        "tests/k8s_bridge/relocation/test_eviction_limits.py"
+        "::test_cores_that_come_free_are_minded_within_a_minute",
+    ),
+    Mutant(
+        "a quota that is raised beside what a budget keeps",
+        "a gang waits for ten minutes though its quota lets it start",
+        "k8s_bridge/relocation/evictions/forbidden_gangs.py",
+        "            and known.config is snapshot.config\n",
+        "",
+        "tests/k8s_bridge/relocation/test_eviction_limits.py"
+        "::test_a_quota_that_is_raised_is_minded_at_once",
     ),
 )

@@ -12,31 +12,39 @@ from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.freed_room import changes
 from fourleaf.k8s_bridge.scheduling.gang_kind import in_itself
+from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.reasons.kinds import Reason
 from fourleaf.model.reasons.text import counted, listed
 from fourleaf.model.running_gang import EvictionLimit, StandingGang
-from fourleaf.model.snapshot import RunningPod
+from fourleaf.model.snapshot import RunningPod, Snapshot
 
 FORBIDDEN_RETRY_SECONDS = 600.0
 """Seconds after which a gang that limits of evictions keep waiting is tried again under the same
 limits."""
+FREED_RETRY_SECONDS = 30.0
+"""The same where pods without GPUs have ended, which happens all the time and seldom helps a gang
+with GPUs: their cores and memory may be what it lacks."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Forbidden:
     """Nothing could be done for `gang` `until`, on the monotonic clock, for limits of evictions.
 
-    As long as the same gangs are below it under the same `limits`, and neither nodes nor the pods
-    that have `ended` are others, nothing else can be.
+    As long as the same gangs are below it under the same `limits`, and neither nodes, the config
+    nor the pods that have `ended` are others, nothing else can be. `ended_in_all` counts those
+    without GPUs too, of which it is minded `later`.
     """
 
     gang: Gang
     lower: frozenset[GangKey]
     limits: tuple[EvictionLimit, ...]
     fabric: Fabric
+    config: SchedulerConfig
     ended: int
+    ended_in_all: int
+    later: float
     until: float
 
 
@@ -66,18 +74,20 @@ class ForbiddenGangs:
         gang: Gang,
         lower: Sequence[StandingGang],
         limits: tuple[EvictionLimit, ...],
-        fabric: Fabric,
+        snapshot: Snapshot,
     ) -> bool:
         """Whether it is known that no plan can serve `gang` under these limits."""
-        known = self._known.get(gang.key)
+        known, now = self._known.get(gang.key), self.clock.monotonic()
         return (
             known is not None
-            and known.until > self.clock.monotonic()
+            and known.until > now
             and known.limits == limits
             and known.lower == frozenset(one.gang.key for one in lower)
             and known.gang == in_itself(gang)
-            and known.fabric is fabric
+            and known.fabric is snapshot.fabric
+            and known.config is snapshot.config
             and known.ended == self._ended_for(gang)
+            and (known.ended_in_all == self._ends[False] or known.later > now)
         )
 
     def note(
@@ -85,7 +95,7 @@ class ForbiddenGangs:
         gang: Gang,
         lower: Sequence[StandingGang],
         limits: tuple[EvictionLimit, ...],
-        fabric: Fabric,
+        snapshot: Snapshot,
         reason: Reason,
     ) -> str:
         """Remember that `limits` alone keep `gang` waiting; what it is told, "" where it was told.
@@ -94,9 +104,18 @@ class ForbiddenGangs:
         stand in the log alone.
         """
         known = self._known.get(gang.key)
-        until = self.clock.monotonic() + FORBIDDEN_RETRY_SECONDS
-        below, ended = frozenset(one.gang.key for one in lower), self._ended_for(gang)
-        self._known[gang.key] = _Forbidden(in_itself(gang), below, limits, fabric, ended, until)
+        now = self.clock.monotonic()
+        self._known[gang.key] = _Forbidden(
+            in_itself(gang),
+            frozenset(one.gang.key for one in lower),
+            limits,
+            snapshot.fabric,
+            snapshot.config,
+            self._ended_for(gang),
+            self._ends[False],
+            later=now + FREED_RETRY_SECONDS,
+            until=now + FORBIDDEN_RETRY_SECONDS,
+        )
         if known is not None and known.limits == limits:
             return ""
         self._log.info("preemption_forbidden", gang=str(gang.key), limits=reason.detail)
@@ -115,7 +134,7 @@ class ForbiddenGangs:
         )
 
     def _ended_for(self, gang: Gang) -> int:
-        """How many pods have ended so far that may have held what the gang asks for."""
+        """How many pods have ended so far that held GPUs, where the gang asks for any."""
         return self._ends[any(role.request.gpus for role in gang.roles)]
 
 

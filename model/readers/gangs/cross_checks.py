@@ -16,6 +16,7 @@ from fourleaf.model.readers.gangs.mind_others import mind_others
 from fourleaf.model.readers.gangs.preference_limits import limit_preferences
 from fourleaf.model.readers.gangs.turns import Turns
 from fourleaf.model.readers.objects.annotations import BANDWIDTH, PREFERRED_DOMAIN, field_of, stated
+from fourleaf.model.readers.objects.few_warnings import FewWarnings
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.reasons.kinds import ReasonKind
@@ -105,6 +106,7 @@ def _split(name: str) -> Hold:
 
 def _warn(drafts: Sequence[Draft], fabric: Fabric, report: Report) -> None:
     """Say what is legal but probably not meant."""
+    warnings = FewWarnings(report)
     for draft in drafts:
         domain = draft.gang.preferred_domain
         if (
@@ -117,7 +119,8 @@ def _warn(drafts: Sequence[Draft], fabric: Fabric, report: Report) -> None:
             pod = draft.waiting[0]
             found = stated(pod.layers, PREFERRED_DOMAIN)
             manifest = found[0] if found else pod.manifest
-            manifest.on(report).warn(
+            warnings.warn(
+                manifest,
                 field_of(PREFERRED_DOMAIN),
                 domain,
                 "is no leaf or spine of the fabric",
@@ -129,12 +132,14 @@ def _warn_of_unknown_bandwidth(drafts: Sequence[Draft], network: Network, report
     """Say of gangs that ask for bandwidth that no node states any, so that they get what comes."""
     if network.node_bandwidth is not None or network.require_stated:
         return
+    warnings = FewWarnings(report)
     for draft in drafts:
         if draft.gang.bandwidth is not None and draft.waiting:
             pod = draft.waiting[0]
             found = stated(pod.layers, BANDWIDTH)
             manifest, value = found or (pod.manifest, None)
-            manifest.on(report).warn(
+            warnings.warn(
+                manifest,
                 field_of(BANDWIDTH),
                 value,
                 "is held against nothing, since no node states its bandwidth: any node will do",

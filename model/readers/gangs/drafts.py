@@ -55,8 +55,8 @@ class Draft:
     nodes it prefers. `is_exclusive`: a member has a volume that no second pod may use meanwhile.
     `has_too_many_preferences`: these do not count. `concerns_others`: more than the gang itself
     decides about it, or may have to be told of it. `is_plain`: one pod, to which others only take
-    nodes or turns; it has a `kind`. `narrowed` and `held_back` are what became of it so in the
-    last reading.
+    nodes or turns; it has a `kind`. `narrowed`, `held_back` and `unpreferring` are what became of
+    it so in the last reading.
     """
 
     gang: Gang
@@ -77,6 +77,8 @@ class Draft:
     kind: Likeness | None = field(init=False, default=None)
     narrowed: Narrowed | None = field(init=False, default=None)
     held_back: HeldBack | None = field(init=False, default=None)
+    unpreferring: tuple[Gang, Gang] | None = field(init=False, default=None)
+    _kinds: Sequence[Sequence[Pod]] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         key = self.gang.key
@@ -104,6 +106,24 @@ class Draft:
             and not self.waiting[0].wants.near
             and not self.prefers_by_others
         )
+
+    @property
+    def kinds(self) -> Sequence[Sequence[Pod]]:
+        """Waiting members of the same labels and wants together: they mind and are minded alike."""
+        if self._kinds is None:
+            found: dict[object, list[Pod]] = {}
+            for pod in self.waiting:
+                one = len(self.waiting) > 1 and (pod.wants, tuple(sorted(pod.labels.items())))
+                found.setdefault(one, []).append(pod)
+            self._kinds = tuple(found.values())
+        return self._kinds
+
+    def prefer_nothing(self) -> None:
+        """Let the members prefer no nodes; the gang that comes of it is the same one each time."""
+        if self.unpreferring is None or self.unpreferring[0] is not self.gang:
+            roles = tuple(replace(role, preferences=()) for role in self.gang.roles)
+            self.unpreferring = self.gang, replace(self.gang, roles=roles)
+        self.gang = self.unpreferring[1]
 
     def remember_narrowed(self, before: Gang, steps: Steps) -> None:
         """The gang was `before`, and has become what it is by these steps."""

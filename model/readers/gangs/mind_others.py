@@ -52,7 +52,7 @@ def mind_others(drafts: Sequence[Draft], running: Neighbours, nodes: Nodes, turn
     if not minding and not preferring and not running.any_repels:
         return
     kinds = {
-        draft.gang.key: kinds_of(draft.waiting)
+        draft.gang.key: draft.kinds
         for draft in drafts
         if not draft.is_plain and draft.gang.hold is None
     }
@@ -332,16 +332,6 @@ def _change(draft: Draft, alike: Kind, change: Callable[[Role], Role]) -> None:
     names = {pod.name for pod in alike}
     roles = (role if names.isdisjoint(role.pods) else change(role) for role in draft.gang.roles)
     draft.gang = replace(draft.gang, roles=tuple(roles))
-
-
-def kinds_of(pods: Sequence[Pod]) -> Sequence[Kind]:
-    """Pods of the same labels and wants together: they mind and are minded alike."""
-    if len(pods) == 1:
-        return [pods]
-    found: dict[tuple[object, ...], list[Pod]] = {}
-    for pod in pods:
-        found.setdefault((pod.wants, tuple(sorted(pod.labels.items()))), []).append(pod)
-    return list(found.values())
 
 
 def _let_go_first(draft: Draft, first: GangKey) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from fourleaf.model.readers.gangs.drafts import Draft
 from fourleaf.model.readers.gangs.kept_apart import Nodes, label_of
-from fourleaf.model.readers.gangs.mind_others import kinds_of, picked_by_all
+from fourleaf.model.readers.gangs.mind_others import picked_by_all
 from fourleaf.model.readers.gangs.spread_values import SpreadValues, emptiest
 from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.readers.pods.pods import Pod
@@ -24,7 +24,7 @@ def needed_neighbours(draft: Draft, running: Neighbours, nodes: Nodes) -> tuple[
         return ()
     values = SpreadValues(running, nodes)
     found: list[EvictionLimit] = []
-    for alike in kinds_of(draft.waiting):
+    for alike in draft.kinds:
         found += _one_at_each(alike[0], running, nodes)
         found += _as_many_as_at_the_emptiest(alike[0], values)
     return tuple(found)

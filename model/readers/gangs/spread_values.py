@@ -22,16 +22,30 @@ class SpreadValues:
     def __init__(self, running: Neighbours, nodes: Nodes) -> None:
         self._running = running
         self._nodes = nodes
-        self._known: dict[tuple[object, ...], tuple[str, ...]] = {}
+        self._known: dict[tuple[int, SpreadConstraint, bool], tuple[str, ...]] = {}
         self._places: dict[tuple[object, ...], tuple[dict[str, str], tuple[str, ...]]] = {}
+        self._numbers: dict[NodeWants, int] = {}
+        self._number_of: dict[int, tuple[NodeWants, int, frozenset[str]]] = {}
+        """Identity of wants -> these, their number, and the labels that all of them spread over.
+
+        To hash wants takes as long as they are, and they are asked about for each of their terms.
+        """
 
     def allowed(self, pod: Pod, spread: SpreadConstraint) -> tuple[str, ...]:
         """Values on whose nodes one more pod like `pod` is not too many."""
         itself = spread.term.picks(pod.namespace, pod.labels)
-        key = (pod.wants, spread, itself)
+        key = (self._numbered(pod.wants)[1], spread, itself)
         if key not in self._known:
             self._known[key] = self._counted(pod.wants, spread, itself)
         return self._known[key]
+
+    def _numbered(self, wants: NodeWants) -> tuple[NodeWants, int, frozenset[str]]:
+        known = self._number_of.get(id(wants))
+        if known is None:
+            number = self._numbers.setdefault(wants, len(self._numbers))
+            known = wants, number, frozenset(one.term.key for one in wants.spread)
+            self._number_of[id(wants)] = known
+        return known
 
     def _counted(self, wants: NodeWants, spread: SpreadConstraint, itself: bool) -> tuple[str, ...]:
         there = self.standing(wants, spread)
@@ -54,7 +68,7 @@ class SpreadValues:
         self, wants: NodeWants, spread: SpreadConstraint
     ) -> tuple[dict[str, str], tuple[str, ...]]:
         """Node -> its value of the label, for nodes that count; and each of the values."""
-        keys = frozenset({spread.term.key, *(one.term.key for one in wants.spread)})
+        keys = self._numbered(wants)[2] | {spread.term.key}
         minds = wants.constraint if spread.by_affinity or spread.by_taints else None
         same = (spread.term.key, keys, minds, spread.by_affinity, spread.by_taints)
         if same not in self._places:

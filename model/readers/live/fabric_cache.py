@@ -38,7 +38,7 @@ LEAST_OF_MAPS = 2_500
 
 All gangs that wait may be planned anew for it: so five times at once, then once in 2.5 s."""
 UNMAPPED_SECONDS = 60.0
-"""Seconds for which a node keeps a device that a map or a pod there has named."""
+"""Seconds for which a node keeps, at most, a device that a map or a pod there has named."""
 
 
 @dataclass(slots=True, eq=False)
@@ -91,6 +91,7 @@ class FabricCache:
         """Node -> the devices, as bits, that are named there, or were a short while ago."""
         self._named: dict[str, tuple[int, float]] = {}
         """Nodes that have devices no more named -> those that are, and since when."""
+        self._has_forgotten = False
         self.drivers = Published(config.spec)
         self.asks = KeptAsks()
         self._kinds = Kinds()
@@ -122,8 +123,12 @@ class FabricCache:
 
     @property
     def is_behind(self) -> bool:
-        """Whether something that was said is to come into the fabric later."""
-        return bool(self._unheard)
+        """Whether something that was said is to come into the fabric later.
+
+        So it is once devices have gone for no other reason than that time has passed: nothing that
+        is told has a cycle look at that.
+        """
+        return bool(self._unheard) or self._has_forgotten
 
     def put(self, name: str, body: Body, said_by: str = "") -> bool:
         """Take a node as it is now; whether that says anything new.
@@ -148,6 +153,8 @@ class FabricCache:
     def remove(self, name: str) -> bool:
         """Forget a node; whether it was known."""
         known = self._nodes.pop(name, None) is not None
+        if name in self._named:
+            self._map(name, self._named.pop(name)[0])
         self._all = None
         self._name_devices(name, ())
         self._offers.pop(name, None)
@@ -175,6 +182,12 @@ class FabricCache:
         many times a second, or one follow another.
         """
         before = self._mapped.get(name, 0)
+        known = self._nodes.get(name)
+        if known is None or known.read.announced:
+            # There is nothing to keep, and maps may name any number of nodes that are none.
+            self._named.pop(name, None)
+            self._map(name, devices)
+            return
         if before & ~devices:
             since = self._named[name][1] if name in self._named else now
             self._named[name] = devices, since
@@ -184,9 +197,10 @@ class FabricCache:
             self._map(name, devices | before)
 
     def _map(self, name: str, devices: int) -> None:
-        self._mapped[name] = devices
-        if not devices:
-            del self._mapped[name]
+        if devices:
+            self._mapped[name] = devices
+        else:
+            self._mapped.pop(name, None)
         known = self._nodes.get(name)
         if known is not None and not known.read.announced:
             known.read = replace(known.read, mapped=devices)
@@ -194,11 +208,13 @@ class FabricCache:
 
     def _forget_unnamed(self, now: float) -> None:
         """Take devices from nodes that have been named no more for a while."""
+        self._has_forgotten = False
         for name, (devices, since) in list(self._named.items()):
             # A clock that was set back is no reason to keep them for longer.
             if not 0 <= now - since < UNMAPPED_SECONDS:
                 del self._named[name]
                 self._map(name, devices)
+                self._has_forgotten = True
 
     def put_limits(self, name: str, body: Body) -> bool:
         """Take the CSINode of a node as it is now; whether that says anything new."""

@@ -14,7 +14,7 @@ from fourleaf.model.readers.gangs.read_gang import GangRead
 from fourleaf.model.readers.live.known_problems import KnownProblems
 from fourleaf.model.readers.live.object_cache import Address
 from fourleaf.model.readers.pods.attached_volumes import AttachedVolumes
-from fourleaf.model.readers.pods.mapped_devices import MappedDevices
+from fourleaf.model.readers.pods.mapped_devices import MappedDevices, nodes_in_maps
 from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.reasons.kinds import ReasonKind
@@ -43,8 +43,9 @@ class GangCache:
     `running` are the running pods, `uids` theirs. `drafted` are the gangs with something to
     place, `undated` those whose age depends on the time of the reading. `problems` are by
     gang. `arrivals` counts how often gangs came to be on no hold. `mapped` are the devices that
-    device maps name, `sharing` the gangs whose lines depend on which of them are held. `come_free`
-    are those that held themselves back when they were read before; who reads them clears them.
+    device maps name, `sharing`, by node, the gangs whose lines depend on which of them are held.
+    `come_free` are those that held themselves back when they were read before; who reads them
+    clears them.
     """
 
     def __init__(self) -> None:
@@ -58,8 +59,10 @@ class GangCache:
         self.attached = AttachedVolumes()
         self.mapped = MappedDevices()
         self.come_free: list[Draft] = []
-        self.sharing: set[Identity] = set()
+        self.sharing: dict[str, set[Identity]] = {}
         self._maps: dict[Identity, frozenset[str]] = {}
+        self._shares: dict[Identity, frozenset[str]] = {}
+        """Gangs of `sharing` -> the nodes that their maps name."""
         self._there: dict[Identity, dict[Address, Pod]] = {}
         self._gang_of: dict[Address, Identity] = {}
         """Where a running pod was read last: it may have moved to a gang that is read earlier."""
@@ -97,12 +100,24 @@ class GangCache:
                 self._note_there(identity, pod, counted)
             _note(self.drafted, identity, drafts)
             self.problems.keep(identity, kept.problems)
+            self._share(identity, self._shares.pop(identity, frozenset()), kept.read)
             self.mapped.put(self._maps.pop(identity, ()), kept.read.maps)
-            _mark(self.sharing, identity, kept.read.shares)
             if kept.read.maps:
                 self._maps[identity] = kept.read.maps
             _mark(self.undated, identity, any(draft.undated for draft in drafts))
         return changed
+
+    def _share(self, identity: Identity, before: frozenset[str], read: GangRead) -> None:
+        """Let the gang be read again where other devices are held on nodes that its maps name."""
+        now = nodes_in_maps(read.maps) if read.shares else frozenset[str]()
+        for node in before - now:
+            self.sharing[node].discard(identity)
+            if not self.sharing[node]:
+                del self.sharing[node]
+        for node in now - before:
+            self.sharing.setdefault(node, set()).add(identity)
+        if now:
+            self._shares[identity] = now
 
     def put_pod(self, identity: Identity, at: Address, read: GangRead) -> None:
         """Keep what is read of one pod alone, in place of what there was of it."""

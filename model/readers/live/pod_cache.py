@@ -245,11 +245,6 @@ class PodCache:
         """How many pods it counts for to read a gang; none where it is gone."""
         return sum(self._pods[at].cost for at in self.members(identity))
 
-    def hasten(self, identities: Iterable[Identity]) -> None:
-        """Mark these gangs, to be read at once as far as they are small."""
-        for identity in identities:
-            self._hasten(identity)
-
     def _hasten(self, identity: Identity) -> None:
         """Mark a gang of which a pod has come to a node or left it.
 

@@ -64,8 +64,6 @@ GPU_CLAIM = (GROUP, KIND)
 
 BESIDE_GANGS = "beside gangs"
 """Where problems are found that are of no one gang."""
-UNMIXED_SECONDS = 60.0
-"""Seconds, at least, between two times that gangs are read as of a fabric of one GPU resource."""
 AGE_SLACK_SECONDS = 1.0
 """Seconds by which a gang may be older than since it could start: its pods come one by one."""
 
@@ -96,7 +94,7 @@ class LiveReader:
         self._is_outdated = self._others_run = False
         """Whether the last reading is, and whether other pods run since."""
         self._reads = GangReads(self._table, self._bodies, self._standing.problems)
-        self._mixed, self._unmixed_at = False, -math.inf
+        self._mixed = False
         self._kept: Mapping[GangKey, KeptPlaces] = {}
         self._taken_in_at: float | None = None
         self._waiting = WaitingGangs()
@@ -329,11 +327,8 @@ class LiveReader:
 
     def _settle_ground(self, now: float) -> bool:
         changed = self._ground.settle(now)
-        mixed = self._ground.mixed
-        # One device map may make it so and not so many times a second, and all gangs depend on it.
-        if mixed != self._mixed and (mixed or now - self._unmixed_at >= UNMIXED_SECONDS):
-            self._mixed = mixed
-            self._unmixed_at = self._unmixed_at if mixed else now
+        if self._ground.mixed != self._mixed:
+            self._mixed = self._ground.mixed
             self._table.urge(self._standing.drafted)
         return changed
 
@@ -343,9 +338,10 @@ class LiveReader:
         Where pods hold other devices now, others may have other lines of their maps.
         """
         mapped = self._standing.mapped
-        if mapped.shifted:
-            mapped.shifted = False
-            self._table.hasten(self._standing.sharing)
+        sharing = self._standing.sharing
+        # Within the share of their namespace: one tenant may have thousands, for any node.
+        self._table.dirty |= {one for node in mapped.shifted for one in sharing.get(node, ())}
+        mapped.shifted.clear()
         if not mapped.touched:
             return False
         for node in mapped.touched:

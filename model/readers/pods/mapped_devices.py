@@ -24,6 +24,11 @@ def devices_in_map(text: str) -> tuple[tuple[str, int], ...]:
     return tuple(found.items())
 
 
+def nodes_in_maps(texts: Iterable[str]) -> frozenset[str]:
+    """The nodes that maps name."""
+    return frozenset(node for text in texts for node, _ in devices_in_map(text))
+
+
 def maps_of(pods: Iterable[Pod], spec: Spec) -> frozenset[str]:
     """The maps of those of `pods` that are ours and have not ended."""
     texts = set()
@@ -38,13 +43,13 @@ def maps_of(pods: Iterable[Pod], spec: Spec) -> frozenset[str]:
 class MappedDevices:
     """What maps and pods that run say of the devices of nodes, counted, so that both may go again.
 
-    `touched` are the nodes of which that has changed, `shifted` whether what pods hold has; who
+    `touched` are the nodes of which that has changed, `shifted` those where what pods hold has; who
     reads them clears them.
     """
 
     def __init__(self) -> None:
         self.touched: set[str] = set()
-        self.shifted = False
+        self.shifted: set[str] = set()
         self._texts: Counter[str] = Counter()
         self._counts: dict[str, Counter[int]] = {}
         self._held: dict[str, Counter[int]] = {}
@@ -84,7 +89,7 @@ class MappedDevices:
         # What a pod that came by other ways says of itself may be any number.
         sound = [device for device in devices if device < MOST_DEVICES]
         if sound:
-            self.shifted = True
+            self.shifted.add(node)
             _add(self._held, node, sound, step)
             self._count(node, sound, step)
 

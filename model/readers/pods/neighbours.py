@@ -11,6 +11,10 @@ from fourleaf.model.readers.pods.pod_terms import EVERY_NAMESPACE, PodTerm
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.readers.pods.volumes import claims_of
 
+USUAL_LABELS = 16
+"""Labels of a pod by which it is free to look for those that repel it."""
+LABEL_COMPARISONS = 4
+"""Comparisons that it counts for to look for these by one label more."""
 _INDEXES = 16
 """Label keys that pods are indexed by at once, for each namespace."""
 
@@ -107,6 +111,7 @@ class Neighbours:
         """
         if not self._repelling:
             return
+        self.compared += LABEL_COMPARISONS * max(0, len(pod.labels) - USUAL_LABELS)
         keys = ((key, None) for key in pod.labels)
         asked: tuple[_Asked, ...] = (None, *pod.labels.items(), *keys)
         for namespace in (pod.namespace, EVERY_NAMESPACE):

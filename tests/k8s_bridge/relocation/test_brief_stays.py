@@ -81,6 +81,14 @@ class Pods:
         return self.stays.wait(GANG)
 
 
+def test_it_waits_for_a_day_at_most() -> None:
+    """Twelve times in vain, of which the last would be 2^11 times five minutes, seven days."""
+    pods = Pods()
+    for _ in range(12):
+        pods.stays.was_in_vain(GANG, WINDOW)
+    assert pods.stays.wait(GANG) == 86_400
+
+
 @pytest.mark.parametrize(("phases", "seconds"), [("FR", 299), ("SR", 0), ("SS", 299), ("RR", 0)])
 async def test_one_that_fails_is_enough_and_one_that_succeeds_is_not(
     phases: str, seconds: int

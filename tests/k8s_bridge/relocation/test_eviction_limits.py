@@ -9,12 +9,22 @@ from typing import Any
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, EVENTS, JOBS, LEASES, NODES
+from fourleaf.k8s_bridge.cluster.kinds import (
+    CONFIG_MAPS,
+    DISRUPTION_BUDGETS,
+    EVENTS,
+    JOBS,
+    LEASES,
+    NODES,
+    PODS,
+)
+from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
 from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.k8s_bridge.relocation.records import Purpose
+from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 from tests.twins.jobs import job
 
@@ -73,6 +83,44 @@ async def test_every_gang_behind_the_same_budget_is_told(bench: Bench) -> None:
     assert len(said) == 2
     assert "1 of 1 lower gang may not be evicted at all" in said[0]["note"]
     assert "forbid (disruption budget ml/a lets 0 go); " in said[0]["note"]
+
+
+async def test_cores_that_come_free_are_minded_within_a_minute(bench: Bench) -> None:
+    """`a` may go and `b` may not; a pod without GPUs has the cores of `a`'s node, and ends."""
+    await bench.submit("a", 1, priority="low")
+    await bench.submit("b", 15, priority="low")
+    await budget(bench, 0, "b")
+    (node,) = (await bench.places("a")).values()
+    cores = pod("cores", 0, "default-scheduler")
+    cores["spec"]["nodeName"] = node
+    cores["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "60"}}
+    await submit(bench.cluster, "ops", [cores])
+    top = job("top", 1, 8)
+    spec = top["spec"]["template"]["spec"]
+    spec["priorityClassName"] = "high"
+    spec["containers"][0]["resources"].setdefault("requests", {})["cpu"] = "32"
+    await bench.cluster.create(JOBS, TEAM, top)
+    await bench.clock.advance(60)
+    assert not await bench.places("top")
+    await bench.cluster.delete(PODS, Target("ops", "cores"))
+    await bench.clock.advance(60)
+    assert await bench.places("top") == {0: node}
+
+
+async def test_a_quota_that_is_raised_is_minded_at_once(bench: Bench) -> None:
+    """Under a quota of 16 GPUs `top` needs both low gangs, of which one may not go; of 24, one."""
+    await bench.config("{namespaces: {ml: {gpuQuota: 16}}}")
+    await bench.submit("l1", 1, priority="low")
+    await bench.submit("l2", 1, priority="low")
+    await budget(bench, 0, "l2")
+    await bench.submit("top", 2, priority="high")
+    await bench.clock.advance(60)
+    assert not await bench.places("top")
+    text = "apiVersion: {}\nkind: SchedulerConfig\nspec: {{namespaces: {{ml: {{gpuQuota: 24}}}}}}\n"
+    data = {"data": {"config.yaml": text.format(API_VERSION)}}
+    await bench.cluster.patch(CONFIG_MAPS, Target("kube-system", CONFIG_MAP), data)
+    await bench.clock.advance(60)
+    assert len(await bench.places("top")) == 2
 
 
 async def test_budgets_of_other_tenants_are_not_named(bench: Bench) -> None:

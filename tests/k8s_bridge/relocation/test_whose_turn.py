@@ -10,6 +10,7 @@ from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation, Seat
+from fourleaf.k8s_bridge.relocation.tenants import quota_turns
 from fourleaf.k8s_bridge.relocation.tenants.quota_turns import FRUITLESS_SECONDS, QuotaTurns
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.fabric import Fabric
@@ -151,6 +152,14 @@ async def test_a_namespace_rests_longer_after_each_turn_in_vain() -> None:
         assert quota.holds(SMALL, ReasonKind.QUOTA_EXCEEDED, 1, big=big)
         await quota.clock.advance(FRUITLESS_SECONDS + 1)
         assert not quota.holds(SMALL, ReasonKind.QUOTA_EXCEEDED, 1, big=big)
+
+
+def test_a_rest_lasts_for_a_day_at_most() -> None:
+    """The tenth rest after an hour, then two, would be 512 hours."""
+    rest = None
+    for _ in range(10):
+        rest = quota_turns._longer(rest, 3600.0, 1000.0)
+    assert rest == quota_turns._Rest(10, 1000.0 + 86_400.0)
 
 
 async def test_who_has_places_kept_holds_no_other() -> None:

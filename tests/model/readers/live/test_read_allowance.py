@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from fourleaf.model.gang import GangKey
-from fourleaf.model.readers.live import fabric_cache, gang_reads, pod_cache, read_allowance
+from fourleaf.model.readers.live import fabric_cache, pod_cache, read_allowance
 from fourleaf.model.readers.objects.annotations import GANG, GANG_SIZE
 from tests.model.readers.live.test_live import NOW, reader, tell
 from tests.model.readers.made import Body, node, owned, owner, pod
@@ -260,7 +260,8 @@ def test_maps_and_inventories_make_the_fabric_anew_now_and_then(
     assert made.reading(NOW + 10).snapshot.fabric.leaf_of["n2"] == 1
     tell(made, mapped("0,1,2"))
     made.reading(NOW + 10.01)
-    last = made.reading(NOW + 61).snapshot.fabric.nodes
+    made.reading(NOW + 61)
+    last = made.reading(NOW + 62).snapshot.fabric.nodes
     assert not made.is_behind
     assert (last["cpu"].allocatable.gpus, last["n1"].allocatable.gpus) == (3, 1)
 
@@ -282,7 +283,11 @@ def test_a_map_that_comes_and_goes_makes_one_fabric(monkeypatch: pytest.MonkeyPa
     made.remove("", "Pod", "ml", "m-0")
     made.reading(NOW + 90)
     assert made.reading(NOW + 149).snapshot.fabric.nodes["cpu"].allocatable.gpus == 2
+    assert not made.is_behind
     assert made.reading(NOW + 151).snapshot.fabric.nodes["cpu"].allocatable.gpus == 0
+    assert made.is_behind, "a cycle is to look at it, whoever read it"
+    made.reading(NOW + 152)
+    assert not made.is_behind
 
 
 def test_maps_of_ever_more_devices_make_few_fabrics(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,27 +314,40 @@ def test_a_clock_set_back_keeps_no_device_for_longer(monkeypatch: pytest.MonkeyP
     assert made.reading(NOW - 3600).snapshot.fabric.nodes["cpu"].allocatable.gpus == 0
 
 
-def test_a_fabric_of_two_gpu_resources_is_one_for_a_minute(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A node with other GPUs comes and goes ten times a second: others' gangs are read thrice.
+def test_nodes_that_are_none_are_kept_for_no_minute() -> None:
+    """Maps name a thousand nodes that are not there, others each time: nothing is left of them."""
+    made = reader(BARE, node())
+    for turn in range(5):
+        lines = "\n".join(f"{number}=gone-{turn}-{number}:0" for number in range(1_000))
+        tell(made, pod("m-0", 0, annotations={"gpu-scheduling-map": lines}))
+        made.reading(NOW + turn)
+        made.remove("", "Pod", "ml", "m-0")
+        made.reading(NOW + turn)
+    assert not made._ground._mapped
+    assert not made._ground._named
 
-    When it is there first, when it has gone, and when it is there again; then a minute later.
-    """
-    made = reader(node(), *(pod(f"w-{number}") for number in range(5)))
+
+def test_a_node_that_is_made_anew_has_no_devices_of_the_one_before() -> None:
+    """Its map has gone, and so has the node: the next one of its name has nothing yet."""
+    made = reader(BARE, node(), mapped("0,1"))
     made.reading(NOW)
-    read, count = gang_reads.read_gang, Counter[str]()
-    monkeypatch.setattr(
-        gang_reads, "read_gang", lambda *given: count.update([given[0][2]]) or read(*given)
-    )
+    made.remove("", "Pod", "ml", "m-0")
+    made.reading(NOW + 1)
+    made.remove("", "Node", "", "cpu")
+    tell(made, BARE)
+    assert made.reading(NOW + 2).snapshot.fabric.nodes["cpu"].allocatable.gpus == 0
+
+
+def test_gangs_are_read_as_of_the_fabric_that_they_are_planned_on() -> None:
+    """A node with other GPUs comes and goes twice: what a gang asks of nodes, one of them has."""
+    made = reader(node(), pod("w-0"))
     other = node("n2")
     other["status"] = {"allocatable": {"amd.com/gpu": "8", "cpu": "64", "pods": "110"}}
-    for turn in range(100):
+    for turn in range(4):
         if turn % 2:
             made.remove("", "Node", "", "n2")
         else:
             tell(made, other)
-        made.reading(NOW + turn / 10)
-    assert set(count.values()) == {3}
-    made.reading(NOW + 100)
-    assert set(count.values()) == {4}
+        snapshot = made.reading(NOW + 5 * turn).snapshot
+        ((role,),) = (gang.roles for gang in snapshot.gangs)
+        assert role.constraint.selects(snapshot.fabric.nodes["n1"])
