@@ -31,6 +31,9 @@ KIND_COMPARISONS = 100
 TERM_COMPARISONS = 10
 """The same for each term of such a pod, whether others have it as well or not."""
 
+SPREAD_COMPARISONS = 40
+"""The same for each topology spread constraint: values of all nodes are gone through for it."""
+
 MOST_FOREIGN_TERMS = 256
 """Terms about pods of other namespaces that those of one namespace which go first may have."""
 
@@ -106,8 +109,9 @@ def _narrow_all(
 def _cost(pod: Pod) -> int:
     """For how many comparisons it counts to look for the nodes of pods like this one."""
     wants = pod.wants
-    terms = len(wants.apart) + len(wants.near) + len(wants.spread)
-    return KIND_COMPARISONS + TERM_COMPARISONS * terms
+    terms = len(wants.apart) + len(wants.near)
+    spread = SPREAD_COMPARISONS * len(wants.spread)
+    return KIND_COMPARISONS + TERM_COMPARISONS * terms + spread
 
 
 def _take_turns(

@@ -13,7 +13,7 @@ from fourleaf.model.readers.pods.volumes import claims_of
 
 USUAL_LABELS = 16
 """Labels of a pod by which it is free to look for those that repel it."""
-LABEL_COMPARISONS = 4
+LABEL_COMPARISONS = 8
 """Comparisons that it counts for to look for these by one label more."""
 _INDEXES = 16
 """Label keys that pods are indexed by at once, for each namespace."""
