@@ -399,4 +399,21 @@ MUCH_AT_ONCE = (
         "tests/k8s_bridge/relocation/test_eviction_limits.py"
         "::test_a_quota_that_is_raised_is_minded_at_once",
     ),
+    Mutant(
+        "lines are shared out again by node",
+        "each pod that is given a device has all gangs of maps read again",
+        "model/readers/live/reader.py",
+        "{one for node in mapped.shifted for one in sharing.get(node, ())}",
+        "{one for node in sharing if mapped.shifted for one in sharing[node]}",
+        f"{ALLOWANCE_TESTS}::test_lines_are_shared_out_again_where_a_device_of_their_node_is_taken",
+    ),
+    Mutant(
+        "a few warnings of each namespace",
+        "a warning for each of 20,000 gangs is made again in each reading",
+        "model/readers/objects/few_warnings.py",
+        "        if told > MOST_WARNED + 1:\n",
+        "        if False:\n",
+        "tests/model/readers/objects/test_few_warnings.py"
+        "::test_a_hundred_are_told_and_that_there_are_more",
+    ),
 )

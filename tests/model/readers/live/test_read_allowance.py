@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from fourleaf.model.gang import GangKey
-from fourleaf.model.readers.live import fabric_cache, pod_cache, read_allowance
+from fourleaf.model.readers.live import fabric_cache, gang_reads, pod_cache, read_allowance
 from fourleaf.model.readers.objects.annotations import GANG, GANG_SIZE
 from tests.model.readers.live.test_live import NOW, reader, tell
 from tests.model.readers.made import Body, node, owned, owner, pod
@@ -285,7 +285,7 @@ def test_a_map_that_comes_and_goes_makes_one_fabric(monkeypatch: pytest.MonkeyPa
     assert made.reading(NOW + 149).snapshot.fabric.nodes["cpu"].allocatable.gpus == 2
     assert not made.is_behind
     assert made.reading(NOW + 151).snapshot.fabric.nodes["cpu"].allocatable.gpus == 0
-    assert made.is_behind, "a cycle is to look at it, whoever read it"
+    assert made.is_behind, "the next cycle is to look at the fabric as it is now"
     made.reading(NOW + 152)
     assert not made.is_behind
 
@@ -351,3 +351,24 @@ def test_gangs_are_read_as_of_the_fabric_that_they_are_planned_on() -> None:
         snapshot = made.reading(NOW + 5 * turn).snapshot
         ((role,),) = (gang.roles for gang in snapshot.gangs)
         assert role.constraint.selects(snapshot.fabric.nodes["n1"])
+
+
+def test_lines_are_shared_out_again_where_a_device_of_their_node_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Three pods have maps of `n1`: what a pod on `n2` is given concerns none of them."""
+    maps = {name: f"{line}=n1:0" for line, name in enumerate(("wa", "wb", "wc"))}
+    sharing = [pod(name, 1, annotations={"gpu-scheduling-map": maps[name]}) for name in maps]
+    made = reader(node(), node("n2"), *sharing, pod("run-0", 1), pod("run-1", 1))
+    made.reading(NOW)
+    read, seen = gang_reads.read_gang, Counter[str]()
+    monkeypatch.setattr(
+        gang_reads, "read_gang", lambda *given: seen.update([given[0][2]]) or read(*given)
+    )
+    made.assume("uid-run-0", "n2", (0,))
+    made.reading(NOW + 1)
+    assert set(seen) == {"run-0"}
+    made.assume("uid-run-1", "n1", (1,))
+    made.reading(NOW + 2)
+    # A gang of a map is called by it.
+    assert len(seen.keys() - {"run-0", "run-1"}) == len(maps)
