@@ -11,6 +11,7 @@ from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.ledger.state_lease import StateLease
 from fourleaf.k8s_bridge.relocation.evictions.history import (
+    FUTURE_SECONDS,
     HOUR_SECONDS,
     LOAD_SECONDS,
     UNREAD_SECONDS,
@@ -110,6 +111,19 @@ async def test_it_forbids_for_a_bounded_time() -> None:
     )
     await after.load()
     assert (2.0, EVIL, 1) in after.rows
+
+
+async def test_what_another_clock_wrote_counts_once_this_one_is_there() -> None:
+    """A clock may be ahead of this one by two minutes; what it wrote beyond that is dropped."""
+    clock = VirtualClock()
+    cluster = MemoryCluster(clock=clock)
+    kept = StateLease(cluster, "kube-system", EVICTIONS_LEASE, clock)
+    now = clock.wall()
+    rows = [(now + FUTURE_SECONDS - 1, EVIL, 3), (now + FUTURE_SECONDS + 1, EVIL, 100)]
+    await kept.save(rows)
+    history = EvictionHistory(kept, HOUR_SECONDS)
+    await history.load()
+    assert history.current() == rows[:1]
 
 
 @pytest.mark.parametrize("error", [NO_ANSWER, HANGS])
