@@ -10,6 +10,8 @@ CAUSED = "tests/k8s_bridge/relocation/test_caused_evictions.py"
 LIMITS = "tests/k8s_bridge/relocation/test_eviction_limits.py"
 BUDGETS = "tests/model/readers/pods/test_disruption_budgets.py"
 NEEDED = "tests/model/readers/gangs/test_needed_neighbours.py"
+FORBIDDEN = "k8s_bridge/relocation/evictions/forbidden_gangs.py"
+FORBIDDEN_TESTS = "tests/k8s_bridge/relocation/test_forbidden_gangs.py"
 BY_HAND = "tests/solver/relocation/test_eviction_limits.py"
 SEEDED = "tests/solver/relocation/test_limits_equal_brute_force.py::test_seeded_instances"
 
@@ -198,6 +200,38 @@ EVICTIONS = (
         "            if not over:\n",
         "            if True:\n",
         f"{CAUSED}::test_who_starts_by_a_defragmentation_is_charged[0-0]",
+    ),
+    Mutant(
+        "another fabric for a gang that limits kept waiting",
+        "a gang waits ten minutes beside a node that has come meanwhile",
+        FORBIDDEN,
+        "            and known.fabric is snapshot.fabric\n",
+        "",
+        f"{FORBIDDEN_TESTS}::test_it_is_asked_again_once_anything_is_otherwise",
+    ),
+    Mutant(
+        "another size of a gang that limits kept waiting",
+        "a gang that asks for less waits ten minutes as if it asked for all",
+        FORBIDDEN,
+        "            and known.gang == in_itself(gang)\n",
+        "",
+        f"{FORBIDDEN_TESTS}::test_it_is_asked_again_once_anything_is_otherwise",
+    ),
+    Mutant(
+        "gangs that have lost members make no way",
+        "what is left of a gang is evicted, and what is lost comes back alone",
+        "k8s_bridge/relocation/preemption.py",
+        "            and not one.hit\n",
+        "",
+        f"{PREEMPTION}::test_a_gang_that_has_lost_a_member_is_no_victim",
+    ),
+    Mutant(
+        "evictions of the future",
+        "a clock that was ahead once keeps a namespace from having any pod evicted for ever",
+        "k8s_bridge/relocation/evictions/history.py",
+        "            self.rows = [row for row in self.rows if row[0] <= latest]\n",
+        "",
+        f"{UNREAD}::test_what_another_clock_wrote_counts_once_this_one_is_there",
     ),
 )
 """Each was seen to happen before there was the safeguard."""

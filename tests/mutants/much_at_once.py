@@ -416,4 +416,28 @@ MUCH_AT_ONCE = (
         "tests/model/readers/objects/test_few_warnings.py"
         "::test_a_hundred_are_told_and_that_there_are_more",
     ),
+    Mutant(
+        "gangs of which members run come free after the others",
+        "gangs in part that flap are looked at before all that wait",
+        GANGS,
+        " and draft.as_read.hold is None and not draft.bound\n",
+        " and draft.as_read.hold is None\n",
+        "tests/model/readers/live/test_gang_cache.py::test_a_gang_that_is_whole_now_is_looked_at_first",
+    ),
+    Mutant(
+        "a version is told of what was read with its gang alone",
+        "a pod is bound by what it asked for before",
+        PODS,
+        " is not None and is_read and not known.is_outdated:\n",
+        " is not None and is_read:\n",
+        f"{TESTS}::test_what_is_told_of_a_version_is_what_it_says",
+    ),
+    Mutant(
+        "members without an answer are remembered up to a limit",
+        "a webhook that answers nothing fills the memory of the scheduler by its pods",
+        "k8s_bridge/ledger/unanswered_bindings.py",
+        "        while len(self._suspects) > SUSPECTS_LIMIT:\n",
+        "        while False:\n",
+        "tests/k8s_bridge/ledger/test_unanswered_bindings.py::test_of_few_it_is_remembered",
+    ),
 )

@@ -182,6 +182,28 @@ def test_a_version_is_told_of_what_was_read_alone() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
+def test_what_is_told_of_a_version_is_what_it_says(seed: int) -> None:
+    """Members ask for more or less, or come anew as they were, while few are read at a time."""
+    chance = random.Random(seed)  # noqa: S311 - has to repeat
+    names = [f"{gang}-{i}" for gang in "abcd" for i in range(3)]
+    made, asks, said = reader(node()), dict.fromkeys(names, 1), {}
+    for version in range(300):
+        name = chance.choice(names)
+        if chance.random() < 0.5:
+            asks[name] = chance.choice([1, 2, 4])
+        notes = {GANG: name[0], GANG_SIZE: "3"}
+        body = pod(name, asks[name], annotations=notes, phase="Pending")
+        body["metadata"]["resourceVersion"] = str(version)
+        said[name, str(version)] = asks[name]
+        tell(made, body)
+        reading = made.reading(NOW, room=chance.choice([0, 0, 1, 2, 6]))
+        for gang in reading.snapshot.gangs:
+            asked = {name: role.request.gpus for role in gang.roles for name in role.pods}
+            for one in reading.gangs[gang.key].waiting:
+                assert asked[one.name] == said[one.name, one.version]
+
+
+@pytest.mark.parametrize("seed", range(20))
 def test_no_two_gangs_of_a_reading_have_one_name(seed: int) -> None:
     """Gangs of one name and several dialects come, change and go, and one is read at a time.
 
