@@ -30,8 +30,10 @@ def add_spread(model: Model, scorer: Scorer, groups: Sequence[GroupVariables]) -
     for key, one in sets.items():
         spread = SpreadRows(one, members[key])
         model.spreads.append(spread)
+        kinds = [variables.group.kind for variables in spread.groups]
+        rooms = [by_node for kind in kinds for by_node in model.state.room(kind).by_node]
         for node_class, terms in _by_class(spread.groups).items():
-            extra = _excess(model.program, terms, _room(model, spread, node_class))
+            extra = _excess(model.program, terms, _room(one, rooms, node_class))
             if extra is not None:
                 spread.excess[node_class.leaf].append(extra)
                 objective.append((-one.points, extra))
@@ -60,17 +62,26 @@ def _by_leaf(groups: Sequence[GroupVariables]) -> dict[int, Terms]:
     return found
 
 
-def _room(model: Model, spread: SpreadRows, node_class: NodeClass) -> int:
-    """How many pods of the set the nodes of a class hold before one is too many there."""
-    rooms = [by_node for v in spread.groups for by_node in model.state.room(v.group.kind).by_node]
+def _room(one: SpreadSet, rooms: Sequence[Sequence[int]], node_class: NodeClass) -> int:
+    """How many pods of the set the nodes of a class hold before one is too many there.
+
+    `rooms` say of each role how many of its pods each node could hold.
+    """
+    if len(rooms) == 1 and not one.on_node:
+        (by_node,), most = rooms, one.per_node
+        return sum([min(most, by_node[node]) for node in node_class.nodes])
     return sum(
-        min(spread.of.room_on(i), sum(by_node[i] for by_node in rooms)) for i in node_class.nodes
+        [
+            min(one.room_on(node), sum([by_node[node] for by_node in rooms]))
+            for node in node_class.nodes
+        ]
     )
 
 
 def _excess(program: Program, terms: Terms, room: int) -> int | None:
     """A variable for what `terms` come to beyond `room`, None where they cannot."""
-    most = sum(count * program.high[variable] for count, variable in terms) - room
+    high = program.high
+    most = sum([count * high[variable] for count, variable in terms]) - room
     if most <= 0:
         return None
     extra = program.variable(most)
