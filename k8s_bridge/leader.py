@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from functools import partial
 
 import structlog
 
 from fourleaf.k8s_bridge.cache.last_good_config import LastGoodConfig
-from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.election.election import Election
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.page_layout import laid_out
@@ -76,7 +77,7 @@ class Leader:
             tasks.create_task(self.election.hold())
             # 2 Take the config of the leader before, where the one that there is makes no sense.
             await self.last_good.restore()
-            # 3 Take over: fence the leader before, list its records, read all pods after that.
+            # 3 Take over: fence the leader before, then read all pods and nodes.
             epoch = await self._take_over(records, epoch)
             # 4 Make the parts, and let the pages list the nodes that there are now.
             self.parts = parts = self.wiring.parts(records, self.ledger, epoch, tasks)
@@ -121,7 +122,10 @@ class Leader:
         return laid_out(fabric, self.ledger)
 
     async def _take_over(self, records: Records, epoch: int) -> int:
-        """Fence the leader before; read all pods after that, so that none is missed."""
+        """Fence the leader before; read all pods after that, so that none is missed.
+
+        And all nodes: what a watch that hangs has not told of them would have pods evicted.
+        """
         found = await find(records)
         for trouble in found.unreadable:
             self._log.error("record_unreadable", why=trouble)
@@ -131,7 +135,9 @@ class Leader:
             epoch = found.epoch + 1
             await self.election.raise_epoch(epoch)
         await Takeover(records, self.ledger, epoch).fence(found)
-        self.wiring.cache.take_all(PODS, await self.wiring.cluster.list(PODS))
+        for kind in (PODS, NODES):
+            listing = await records.answer(partial(self.wiring.cluster.list, kind))
+            self.wiring.cache.take_all(kind, listing)
         self._log.info(
             "took_over", epoch=epoch, pages=len(found.pages), gang_leases=len(found.leases)
         )

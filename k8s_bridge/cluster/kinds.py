@@ -25,6 +25,11 @@ class Kind:
         """`apiVersion` of its objects."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
+    @property
+    def is_always_served(self) -> bool:
+        """Whether every API server serves it: a 404 to a list of it is no answer of one."""
+        return self.version == "v1" and self.group in _ALWAYS_SERVED
+
     def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
         """The URL path of the collection, or of one object or its subresource.
 
@@ -35,6 +40,9 @@ class Kind:
             parts += ["namespaces", _part(namespace)]
         parts += [self.plural, *(_part(one) for one in (name, subresource) if one)]
         return "/".join(parts)
+
+
+_ALWAYS_SERVED = frozenset({"", "apps", "batch", "policy", "scheduling.k8s.io", "storage.k8s.io"})
 
 
 def _part(text: str) -> str:

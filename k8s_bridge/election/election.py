@@ -76,7 +76,8 @@ class Election:
                 await self._clock.sleep(self._timing.renew / 2)
             except ClusterError as error:
                 self._log.warning("election_failed", why=str(error))
-                await backoff.wait(error.retry_after)
+                # The lead may come free meanwhile, whatever the server asks for.
+                await backoff.wait(min(error.retry_after or 0.0, self._timing.renew))
 
     async def raise_epoch(self, epoch: int) -> None:
         """Lead in `epoch`, which is above the present one. Raises `NotLeader`."""

@@ -99,8 +99,12 @@ class Informers:
         """
         synced_task = asyncio.create_task(self._synced.wait(), name="synced")
         try:
-            waited = {synced_task, *self._tasks.values()}
-            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+            while not synced_task.done():
+                self._raise_broken()
+                # One that is followed no longer has ended, and others have begun.
+                going = [task for task in self._tasks.values() if not task.done()]
+                waited = {synced_task, *going}
+                await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
             self._raise_broken()
         finally:
             synced_task.cancel()

@@ -66,7 +66,8 @@ async def reflect(
                         yield change
             except NotFound as error:
                 lost = error
-        if served:
+        # What stands between may answer so for all kinds, such as a proxy without a backend.
+        if served or selection.kind.is_always_served:
             await context.retry(lost)
             continue
         context.pulse.absent()

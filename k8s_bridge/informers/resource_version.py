@@ -28,10 +28,13 @@ class NewestVersion:
 
     def __init__(self) -> None:
         self.version = 0
+        self.is_behind = False
+        """Whether the last one was older than one before it."""
 
     def take(self, version: int) -> bool:
         """Whether `version` is as new as all before it; it is the newest then."""
-        if version < self.version:
+        self.is_behind = version < self.version
+        if self.is_behind:
             return False
         self.version = version
         return True

@@ -17,7 +17,8 @@ class Timeouts:
     """Waits of a reflection, in seconds.
 
     A watch that is silent for `stall_after` is given up; servers send bookmarks about once a
-    minute. A list may take `list_within`. A kind that is not served is looked for again after
+    minute. So is one that brings only what is older than what was seen, for `behind_for`. A list may
+    take `list_within`. A kind that is not served is looked for again after
     `absent_again`: gangs that it owns are held until then. One that is forbidden is after
     `refused_first`, doubling up to `refused_again`, for a server that has just started forbids
     everything until it has read who may do what; all of these give or take a quarter. After
@@ -27,6 +28,7 @@ class Timeouts:
     """
 
     stall_after: float = STALL_SECONDS
+    behind_for: float = 60.0
     list_within: float = 60.0
     absent_again: float = 15.0
     refused_first: float = 1.0

@@ -20,12 +20,15 @@ async def follow(
 
     Raises what watching again does not help against: `Gone`, `NotFound`, `Refused`.
     """
+    behind_since: float | None = None
     while True:
         started = context.clock.monotonic()
         try:
             async with aclosing(stream(context, kind, seen.version)) as events:
                 async for event in events:
-                    if _is_news(context, kind, seen, event):
+                    is_news = _is_news(context, kind, seen, event)
+                    behind_since = _behind_since(context, kind, seen, behind_since)
+                    if is_news:
                         yield event
             ended: Exception | None = None
         except (Gone, NotFound, Refused):
@@ -52,6 +55,26 @@ def _is_news(context: WatchContext, kind: Kind, seen: NewestVersion, event: Watc
         return False
     context.backoff.reset()
     return True
+
+
+def _behind_since(
+    context: WatchContext, kind: Kind, seen: NewestVersion, since: float | None
+) -> float | None:
+    """Since when all that comes is older than what was seen; None where it is not.
+
+    A server that lags behind another catches up; one that was restored from a backup does not for
+    long, and says nothing of it to a watch. Raises `Gone` then, so that a list finds out.
+    """
+    if not seen.is_behind:
+        return None
+    now = context.clock.monotonic()
+    since = now if since is None else since
+    if now - since >= context.timeouts.behind_for:
+        raise Gone(
+            f"{kind.plural}: watch: for {now - since:.0f} s all that came was older than version "
+            f"{seen.version}, which was seen already"
+        )
+    return since
 
 
 async def stream(context: WatchContext, kind: Kind, version: int) -> AsyncGenerator[WatchEvent]:

@@ -259,9 +259,12 @@ class Committer:
                 if not draft.wide:
                     self._takes(draft)
         except (Conflict, NotFound) as error:
-            await reread_page(self.records, self.ledger, self.epoch, name)
+            now = await reread_page(self.records, self.ledger, self.epoch, name)
+            # Admission may deny by any status: no other has written the page then.
+            is_other = now is None or now.version != page.version
+            what = "has changed" if is_other else "was not written"
             for draft in drafts:
-                draft.fail(f"page {name} has changed: {error}", conflict=True)
+                draft.fail(f"page {name} {what}: {error}", conflict=is_other)
         except (ClusterError, BadRecord) as error:
             for draft in drafts:
                 draft.fail(f"page {name} was not written: {error}")

@@ -29,7 +29,6 @@ from fourleaf.k8s_bridge.ledger.reread import reread_lease, reread_page, stands
 from fourleaf.k8s_bridge.ledger.rollback import EVICTION_RETRY_SECONDS, Rollback
 from fourleaf.k8s_bridge.ledger.sealed import BadRecord
 from fourleaf.k8s_bridge.ledger.takeover import find
-from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import first_answer, patiently, together
 from fourleaf.k8s_bridge.runtime.record_retries import RecordRetries
@@ -67,14 +66,6 @@ class CommitObserver(Protocol):
         """The commit can go forward no more."""
 
 
-@dataclass(slots=True)
-class _Retry:
-    """When a rollback goes on that could not be written, or not let all members go: monotonic."""
-
-    backoff: Backoff
-    due: float = 0.0
-
-
 @dataclass(slots=True, eq=False)
 class Reconciler:
     """Works on every open commit. `start` runs a binding task beside the caller."""
@@ -89,7 +80,8 @@ class Reconciler:
     observer: CommitObserver
     start: Callable[..., asyncio.Task[None]]
     _binding: dict[str, asyncio.Task[None]] = field(default_factory=dict)
-    _rollbacks: dict[str, _Retry] = field(default_factory=dict)
+    _rollbacks: RecordRetries = field(init=False)
+    """When one goes on that could not be written, or not let all members go, by its commit."""
     _returning: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _laying: dict[str, frozenset[str]] = field(default_factory=dict)
     """Pages that are being written by a layout, each with the nodes that it is to list."""
@@ -99,6 +91,7 @@ class Reconciler:
 
     def __post_init__(self) -> None:
         self._retries = RecordRetries(self.clock)
+        self._rollbacks = RecordRetries(self.clock, ROLLBACK_WAIT_LIMIT_SECONDS)
 
     def forward(self, name: str) -> None:
         """Start binding the members of this commit."""
@@ -122,10 +115,7 @@ class Reconciler:
         untidy: set[str] = set()
         over: list[str] = []
         returning: list[asyncio.Task[None]] = []
-        commits = self.ledger.open_commits()
-        names = {commit.name for commit in commits}
-        self._rollbacks = {name: one for name, one in self._rollbacks.items() if name in names}
-        for commit in commits:
+        for commit in self.ledger.open_commits():
             if commit.name in self._binding or commit.name in self.ledger.undecided:
                 continue
             step = next_step(commit, self.ledger, self.pods)
@@ -134,7 +124,7 @@ class Reconciler:
                     self.ledger.rest(commit.name)
                 case Action.FORWARD:
                     # One that cannot go forward, and whose record says so not yet, may wait.
-                    if self._is_due(commit.name):
+                    if self._rollbacks.is_due(commit.name):
                         self._start(commit, step.members)
                 case Action.BACK:
                     returning += self._started_back(commit, step.members)
@@ -378,7 +368,7 @@ class Reconciler:
                         await self._put(page.with_entries(entries))
         now = self.ledger.commit(name)
         if now is not None and now.phase is Phase.COMMITTED:
-            self._put_off(name, EVICTION_RETRY_SECONDS)
+            self._rollbacks.refused(name, EVICTION_RETRY_SECONDS)
             return
         self._log.warning("rolling_back", commit=name, gang=str(commit.gang), why=why)
         self.observer.rolled_back(commit, why)
@@ -387,7 +377,7 @@ class Reconciler:
         self, commit: Commit, members: tuple[Member, ...]
     ) -> Iterator[asyncio.Task[None]]:
         """Let members go, once they are due: a webhook may let that hang for one gang."""
-        if commit.name in self._returning or not self._is_due(commit.name):
+        if commit.name in self._returning or not self._rollbacks.is_due(commit.name):
             return
         task = self.start(self._back(commit, members))
         self._returning[commit.name] = task
@@ -406,20 +396,7 @@ class Reconciler:
         )
         waits = await together(going.let_go(commit.name, member) for member in members)
         if any(waits):
-            self._put_off(commit.name, max(waits))
-
-    def _is_due(self, commit: str) -> bool:
-        retry = self._rollbacks.get(commit)
-        return retry is None or self.clock.monotonic() >= retry.due
-
-    def _put_off(self, commit: str, least: float) -> None:
-        """A rollback goes on later: by seconds that grow, `least` at least."""
-        retry = self._rollbacks.get(commit)
-        if retry is None:
-            retry = self._rollbacks[commit] = _Retry(
-                Backoff(self.clock, EVICTION_RETRY_SECONDS, ROLLBACK_WAIT_LIMIT_SECONDS)
-            )
-        retry.due = self.clock.monotonic() + retry.backoff.next(least)
+            self._rollbacks.refused(commit.name, max(waits))
 
     async def _delete(self, name: str) -> None:
         """Delete the gang lease of a commit, if that is still what is to be done for it."""
@@ -477,22 +454,29 @@ class Reconciler:
         try:
             self.ledger.put_page(await self.records.write_page(replace(page, epoch=self.epoch)))
             self._retries.taken(name)
-        except (Conflict, NotFound):
-            await reread_page(self.records, self.ledger, self.epoch, name)
+        except (Conflict, NotFound) as error:
+            now = await reread_page(self.records, self.ledger, self.epoch, name)
+            # Admission may deny by any status: no other has written the page then.
+            if now is not None and now.version == page.version:
+                self._refused("page_not_written", name, error)
         except (ClusterError, BadRecord) as error:
-            self._retries.refused(name)
-            self._log.warning("page_not_written", page=name, why=str(error))
+            self._refused("page_not_written", name, error)
 
     async def _put_lease(self, lease: GangLease) -> None:
         try:
             written = await self.records.write_lease(replace(lease, epoch=self.epoch))
             self.ledger.put_lease(written)
             self._retries.taken(lease.name)
-        except (Conflict, NotFound):
-            await reread_lease(self.records, self.ledger, self.epoch, lease.name)
+        except (Conflict, NotFound) as error:
+            now = await reread_lease(self.records, self.ledger, self.epoch, lease.name)
+            if now is not None and now.version == lease.version:
+                self._refused("lease_not_written", lease.name, error)
         except (ClusterError, BadRecord) as error:
-            self._retries.refused(lease.name)
-            self._log.warning("lease_not_written", lease=lease.name, why=str(error))
+            self._refused("lease_not_written", lease.name, error)
+
+    def _refused(self, event: str, name: str, error: Exception) -> None:
+        self._retries.refused(name)
+        self._log.warning(event, lease=name, why=str(error))
 
 
 def _deciding_records(commit: Commit) -> tuple[str, ...]:

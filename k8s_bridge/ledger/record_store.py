@@ -67,6 +67,10 @@ class Records:
         self._clock = clock
         self.formats = formats or Formats()
 
+    def backoff(self) -> Backoff:
+        """The waits before requests about one record that are made again."""
+        return Backoff(self._clock)
+
     def page(self, body: Body) -> Page:
         """The page that a Lease holds. Raises `BadRecord`."""
         return read_page(body, self.formats.known)
@@ -107,7 +111,7 @@ class Records:
 
     async def delete(self, name: str, version: str) -> None:
         """Delete the record of that version; one that is gone is gone. Raises `Conflict`."""
-        backoff = Backoff(self._clock)
+        backoff = self.backoff()
         while True:
             try:
                 await self.delete_once(name, version)
@@ -123,7 +127,7 @@ class Records:
     async def read(self, name: str) -> Body | None:
         """The Lease of that name by a quorum read, None where there is none."""
         try:
-            return await self._answer(
+            return await self.answer(
                 lambda: self._cluster.get(LEASES, Target(self._namespace, name))
             )
         except NotFound:
@@ -131,12 +135,12 @@ class Records:
 
     async def list(self, labels: str) -> list[Body]:
         """All Leases with these labels, by a quorum read."""
-        listing = await self._answer(lambda: self._cluster.list(LEASES, self._namespace, labels))
+        listing = await self.answer(lambda: self._cluster.list(LEASES, self._namespace, labels))
         return listing.items
 
-    async def _answer(self, read: Callable[[], Awaitable[Answer]]) -> Answer:
+    async def answer(self, read: Callable[[], Awaitable[Answer]]) -> Answer:
         """What `read` returns, once the API answers; a 403 may pass (`PermanentRefusals`)."""
-        backoff, refusing = Backoff(self._clock), PermanentRefusals(self._clock)
+        backoff, refusing = self.backoff(), PermanentRefusals(self._clock)
         while True:
             try:
                 return await read()
@@ -148,7 +152,7 @@ class Records:
                 await backoff.wait()
 
     async def _write(self, name: str, version: str, body: Body) -> Body:
-        backoff = Backoff(self._clock)
+        backoff = self.backoff()
         while True:
             try:
                 if version:

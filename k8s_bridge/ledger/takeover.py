@@ -8,10 +8,12 @@ and is read again with the gang leases that it names.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from fourleaf.k8s_bridge.cluster.errors import Conflict, NotFound
+import structlog
+
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.names import GANGS, PAGES, page_name
@@ -19,6 +21,7 @@ from fourleaf.k8s_bridge.ledger.record_store import Records
 from fourleaf.k8s_bridge.ledger.records import GangLease, Page, Phase
 from fourleaf.k8s_bridge.ledger.reread import reread_lease, reread_page
 from fourleaf.k8s_bridge.ledger.sealed import BadRecord, Sealed, SealedRecord
+from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.concurrency import together
 
 _Record = TypeVar("_Record", Page, GangLease)
@@ -74,6 +77,7 @@ class Takeover:
     records: Records
     ledger: Ledger
     epoch: int
+    _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     async def fence(self, found: ListedRecords) -> None:
         """Delete what was only prepared, then write every page anew.
@@ -93,12 +97,16 @@ class Takeover:
     async def _settle(self, lease: GangLease) -> None:
         """Delete a gang lease that is only prepared; one that got committed meanwhile stays."""
         now: GangLease | None = lease
+        denied = self.records.backoff()
         while now is not None and now.phase is Phase.PREPARED:
+            before = now.version
             try:
-                await self.records.delete(now.name, now.version)
+                await self.records.delete(now.name, before)
                 now = None
-            except Conflict:
+            except Conflict as error:
                 now = await reread_lease(self.records, self.ledger, self.epoch, lease.name)
+                if now is not None and now.version == before:
+                    await self._wait(denied, lease.name, error)
         if now is None:
             if lease.name not in self.ledger.sealed:
                 self.ledger.drop_lease(lease.name)
@@ -112,7 +120,9 @@ class Takeover:
         """
         name = page_name(page.leaf, page.part)
         now: Page | None = page
+        denied = self.records.backoff()
         while now is not None:
+            before = now.version
             await self._settle_unknown(now)
             kept = tuple(
                 entry
@@ -125,11 +135,18 @@ class Takeover:
                 written = await self.records.write_page(
                     replace(now, entries=kept, epoch=self.epoch)
                 )
-            except (Conflict, NotFound):
+            except (Conflict, NotFound) as error:
                 now = await reread_page(self.records, self.ledger, self.epoch, name)
+                if now is not None and now.version == before:
+                    await self._wait(denied, name, error)
             else:
                 self.ledger.put_page(written)
                 return
+
+    async def _wait(self, denied: Backoff, name: str, error: ClusterError) -> None:
+        """Admission may deny by any status: no other has written the record then."""
+        self._log.info("request_repeated", lease=name, why=str(error))
+        await denied.wait(error.retry_after)
 
     async def _settle_unknown(self, page: Page) -> None:
         """Look up gang leases that the page names and that were not there when we listed."""

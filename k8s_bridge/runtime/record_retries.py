@@ -36,8 +36,8 @@ class RecordRetries:
         one = self._refused.get(name)
         return one is None or self._clock.monotonic() >= one.due
 
-    def refused(self, name: str) -> None:
-        """The API has refused it once more."""
+    def refused(self, name: str, least: float = RECORD_RETRY_SECONDS) -> None:
+        """The API has refused it once more; it waits for `least` seconds at least."""
         now = self._clock.monotonic()
         # Records that are gone, or wanted no longer, are not tried again.
         old = [key for key, one in self._refused.items() if one.due + self._limit < now]
@@ -47,7 +47,7 @@ class RecordRetries:
         if one is None:
             backoff = Backoff(self._clock, 2 * RECORD_RETRY_SECONDS, self._limit)
             one = self._refused[name] = _RecordRetry(backoff)
-        one.due = now + one.backoff.next(RECORD_RETRY_SECONDS)
+        one.due = now + one.backoff.next(least)
 
     def taken(self, name: str) -> None:
         """It was written, or deleted: the next refusal is the first."""

@@ -27,6 +27,7 @@ from tests.mutants.much_at_once import MUCH_AT_ONCE
 from tests.mutants.mutant import Mutant
 from tests.mutants.named_objects import NAMED_OBJECTS
 from tests.mutants.needless import NEEDLESS
+from tests.mutants.odd_answers import ODD_ANSWERS
 from tests.mutants.odd_records import ODD_RECORDS
 from tests.mutants.operators import OPERATORS
 from tests.mutants.overlap import OVERLAP
@@ -244,8 +245,8 @@ MUTANTS = (
         "orphan proof",
         "a new leader frees the room of pods of which its watch has not told it yet",
         "k8s_bridge/leader.py",
-        "        self.wiring.cache.take_all(PODS, await self.wiring.cluster.list(PODS))\n",
-        "",
+        "for kind in (PODS, NODES):",
+        "for kind in (NODES,):",
         f"{LAG}::test_a_new_leader_asks_before_it_takes_pods_for_gone",
     ),
     Mutant(
@@ -362,6 +363,7 @@ MUTANTS = (
     *REFUSED_EVICTIONS,
     *SEATING,
     *CONDITIONS,
+    *ODD_ANSWERS,
     *ODD_RECORDS,
     *SERVED,
     *SILENCE,

@@ -200,8 +200,8 @@ HARM = (
     Mutant(
         "back-off of a rollback",
         "evictions that the API refuses are asked for 160 times a second",
-        "k8s_bridge/ledger/reconciler.py",
-        "retry.backoff.next(least)",
+        "k8s_bridge/runtime/record_retries.py",
+        "one.backoff.next(least)",
         "least",
         f"{ANSWERS}::test_evictions_of_a_rollback_back_off[403]",
     ),

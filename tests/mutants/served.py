@@ -234,7 +234,7 @@ SERVED = (
         "older lists",
         "a list from a cache that lags brings back what is gone",
         "k8s_bridge/informers/resource_version.py",
-        "        if version < self.version:\n            return False\n",
+        "        if self.is_behind:\n            return False\n",
         "",
         f"{LISTS}::test_a_stale_list_is_asked_for_again",
     ),

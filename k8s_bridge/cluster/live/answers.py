@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -86,6 +87,7 @@ def _status_object(content: bytes) -> dict[str, Any]:
 def _seconds(text: object) -> float | None:
     """Retry-After as a number; the form that names a date is not used by apiservers."""
     try:
-        return float(str(text)) if text else None
+        seconds = float(str(text)) if text else math.nan
     except ValueError:
         return None
+    return seconds if math.isfinite(seconds) else None

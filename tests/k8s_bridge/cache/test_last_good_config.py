@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from fourleaf.k8s_bridge.cache.config_watcher import RECALLED, ConfigWatcher
 from fourleaf.k8s_bridge.cache.last_good_config import CONFIG_LEASE, LastGoodConfig
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, LEASES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.informers import Put
 from fourleaf.k8s_bridge.ledger.state_lease import StateLease
@@ -84,6 +87,61 @@ async def test_where_nothing_was_kept_the_defaults_stay() -> None:
     await lease.save({"spec": {"batch": {"size": "none"}}})
     await LastGoodConfig(lease, one, VirtualClock()).restore()
     assert (len(applied), one.state.source) == (1, BUILT_IN)
+
+
+class Unanswered:
+    """Requests of one verb, all where it is "", get no answer while `on`."""
+
+    def __init__(self, verb: str = "") -> None:
+        self.verb = verb
+        self.on = True
+
+    async def before(self, request: ApiRequest) -> None:
+        """No answer."""
+        if self.on and self.verb in ("", request.verb):
+            raise Ambiguous("etcdserver: leader changed", 500)
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Let what was done stand."""
+
+
+async def test_what_could_not_be_saved_is_saved_later() -> None:
+    """The API gives no answer when the config comes into force."""
+    clock, trouble = VirtualClock(), Unanswered()
+    cluster = MemoryCluster(clock=clock).client("a", trouble)
+    lease = StateLease(cluster, "kube-system", CONFIG_LEASE, clock)
+    following = asyncio.ensure_future(LastGoodConfig(lease, watcher(GOOD)[0], clock).follow())
+    await clock.advance(1)
+    trouble.on = False
+    await clock.advance(6)
+    following.cancel()
+    assert await lease.load()
+
+
+@pytest.mark.parametrize(("edits", "source"), [([], RECALLED), ([RICH], "ConfigMap")])
+async def test_what_could_not_be_read_is_read_later(edits: list[str], source: str) -> None:
+    """The API gives no answer for the first 15 s of a term; a good edit meanwhile stands."""
+    clock, trouble = VirtualClock(), Unanswered("get")
+    cluster = MemoryCluster(clock=clock)
+    lease = StateLease(cluster.client("b", trouble), "kube-system", CONFIG_LEASE, clock)
+    good = watcher(GOOD)[0].state.config
+    await lease.save(good.model_dump(mode="json", by_alias=True, exclude_unset=True))
+    after, _ = watcher(BAD)
+    one = LastGoodConfig(lease, after, clock)
+
+    async def term() -> None:
+        await one.restore()
+        await one.follow()
+
+    task = asyncio.ensure_future(term())
+    await clock.advance(15)
+    assert after.state.source == BUILT_IN
+    for version, text in enumerate(edits):
+        after.on_change(Put(config_map(text, str(10 + version))))
+    trouble.on = False
+    await clock.advance(20)
+    task.cancel()
+    assert after.state.source.startswith(source)
 
 
 async def test_a_restart_after_a_bad_edit_keeps_a_quota(bench: Bench) -> None:

@@ -101,6 +101,38 @@ async def test_the_first_leads_at_once(cluster: MemoryCluster, clock: VirtualClo
     await b.stop()
 
 
+class Throttling:
+    """Asks for an hour while `on`."""
+
+    on = False
+
+    async def before(self, request: ApiRequest) -> None:
+        """Come back later."""
+        if self.on:
+            raise Throttled("too many requests", 429, retry_after=3600.0)
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Let what was done stand."""
+
+
+async def test_a_follower_that_is_throttled_once_is_not_late(clock: VirtualClock) -> None:
+    """The server asks it for an hour, in one second alone, and the leader dies."""
+    cluster = MemoryCluster(clock=clock)
+    await add_namespace(cluster, SYSTEM)
+    leader = Election(cluster, SYSTEM, LEASE.name, "a", clock, Gate(clock), TIMING)
+    await clock.run(leader.campaign(), within=5)
+    throttling = Throttling()
+    client = cluster.client("b", throttling)
+    follower = Election(client, SYSTEM, LEASE.name, "b", clock, Gate(clock), TIMING)
+    campaign = asyncio.ensure_future(follower.campaign())
+    await clock.advance(1)
+    throttling.on = True
+    await clock.advance(1)
+    throttling.on = False
+    await clock.advance(TIMING.hold + 2 * TIMING.renew)
+    assert campaign.done()
+
+
 async def test_a_killed_leader_is_followed_after_its_lease(
     cluster: MemoryCluster, clock: VirtualClock
 ) -> None:

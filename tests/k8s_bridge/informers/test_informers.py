@@ -59,6 +59,21 @@ async def test_synced_waits_for_lists_and_for_absences() -> None:
         }
 
 
+async def test_synced_waits_on_where_a_kind_is_followed_no_longer() -> None:
+    """JobSets are left aside while pods are still being listed: they are waited for."""
+    clock = VirtualClock()
+    scripts = {PODS: Script([30.0, listing(5)]), JOB_SETS: Script([SILENCE])}
+    cluster = Scripted(clock, scripts)
+    async with Informers(cluster, clock, [PODS, JOB_SETS], lambda *_: None) as informers:
+        synced = asyncio.create_task(informers.synced())
+        await clock.advance(5)
+        informers.select([JOB_SETS], [])
+        await clock.advance(24)
+        assert not synced.done()
+        await clock.advance(1)
+        assert synced.done()
+
+
 async def test_close_leaves_nothing_behind() -> None:
     """After close, no task is left and each watch is closed."""
     clock = VirtualClock()

@@ -46,6 +46,21 @@ async def test_a_kind_that_is_not_served_is_absent_once() -> None:
     assert [log["event"] for log in logs] == ["kind_not_served"]
 
 
+async def test_what_every_server_serves_is_never_absent() -> None:
+    """A proxy answers 404 to lists of pods for a while: what is known of them stays."""
+    clock = VirtualClock()
+    lists = [listing(5, body("a", 3)), *[MISSING] * 9, listing(9, body("a", 8))]
+    cluster = Scripted(clock, {PODS: Script(lists, [[10.0, MISSING]])})
+    pulse = Pulse(PODS, clock)
+    async with reading(cluster, PODS, clock, pulse=pulse) as changes:
+        await clock.advance(12)
+        assert told(changes) == ["=a@3"]
+        assert pulse.read().failing_since is not None
+        await clock.advance(120)
+        assert told(changes) == ["=a@3", "=a@8"]
+        assert pulse.read().state is ReflectorState.FOLLOWING
+
+
 async def test_a_kind_that_goes_away_is_absent() -> None:
     """A CRD that is deleted takes its objects along."""
     clock = VirtualClock()

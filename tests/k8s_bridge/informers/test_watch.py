@@ -6,6 +6,7 @@ import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Throttled
 from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.protocol import opened
 from fourleaf.k8s_bridge.informers import Pulse, Timeouts
 from tests.k8s_bridge.informers.scripted import (
     LIST,
@@ -55,6 +56,39 @@ async def test_what_an_older_server_repeats_is_dropped() -> None:
     async with reading(cluster, PODS, clock) as changes:
         await clock.advance(10)
         assert told(changes) == ["=", "+a@8", "+a@9"]
+
+
+async def test_a_server_that_was_restored_from_a_backup_is_found_out() -> None:
+    """It takes the watch, and tells of older versions alone: after a minute a list is asked for.
+
+    That is older too, so the kind is out of date after another minute.
+    """
+    clock = VirtualClock()
+    older = [step for i in range(40) for step in (10.0, put("b", 500 + i), bookmark(500 + i))]
+    lists = [listing(1000), listing(520)]
+    cluster = Scripted(clock, {PODS: Script(lists, [[opened("1000"), *older]])})
+    pulse = Pulse(PODS, clock)
+    async with reading(cluster, PODS, clock, pulse=pulse) as changes:
+        await clock.advance(69)
+        assert cluster.times("list") == [0.0]
+        await clock.advance(2)
+        assert len(cluster.times("list")) > 1
+        assert pulse.read().is_current(clock.monotonic())
+        await clock.advance(60)
+        assert not pulse.read().is_current(clock.monotonic())
+        assert told(changes) == ["="]
+
+
+async def test_a_server_that_lags_for_a_moment_is_followed() -> None:
+    """It tells of older versions for 50 seconds, of a newer one, and of older ones again."""
+    clock = VirtualClock()
+    older = [step for i in range(5) for step in (10.0, put("b", 500 + i))]
+    events = [*older, put("a", 1001), *older, SILENCE]
+    cluster = Scripted(clock, {PODS: Script([listing(1000)], [events])})
+    async with reading(cluster, PODS, clock) as changes:
+        await clock.advance(110)
+        assert told(changes) == ["=", "+a@1001"]
+        assert len(cluster.times("list")) == 1
 
 
 async def test_versions_are_compared_as_numbers() -> None:

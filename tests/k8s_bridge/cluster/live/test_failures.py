@@ -66,13 +66,14 @@ async def test_retry_after(tmp_path: Path) -> None:
     """What the server asks for, in its header or in its Status, is handed on in seconds."""
     by_header = answer(429, {}, "Retry-After: 3\r\n")
     by_body = status(429, "TooManyRequests", retryAfterSeconds=10)
-    async with serving(tmp_path, by_header, by_body, status(429)) as (cluster, _):
+    no_number = answer(429, {}, "Retry-After: nan\r\n")
+    async with serving(tmp_path, by_header, by_body, status(429), no_number) as (cluster, _):
         waits = []
-        for _ in range(3):
+        for _ in range(4):
             with pytest.raises(Throttled) as caught:
                 await cluster.evict(Target("ns", "p"))
             waits.append(caught.value.retry_after)
-    assert waits == [3.0, 10.0, None]
+    assert waits == [3.0, 10.0, None, None]
 
 
 async def test_a_long_refusal_keeps_its_end(tmp_path: Path) -> None:

@@ -1,0 +1,121 @@
+"""Safeguards against answers that no API server gives of itself, and against old caches."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+ODD = "tests/k8s_bridge/test_odd_answers.py"
+SERVED = "tests/k8s_bridge/informers/test_served.py"
+WATCH = "tests/k8s_bridge/informers/test_watch.py"
+LAST_GOOD = "tests/k8s_bridge/cache/test_last_good_config.py"
+LAST_GOOD_CONFIG = "k8s_bridge/cache/last_good_config.py"
+
+ODD_ANSWERS = (
+    Mutant(
+        "nodes are read at a takeover",
+        "pods are evicted for a sign of death that the watch has not taken back",
+        "k8s_bridge/leader.py",
+        "for kind in (PODS, NODES):",
+        "for kind in (PODS,):",
+        f"{ODD}::test_a_node_that_was_ill_before_the_takeover_costs_no_pod",
+    ),
+    Mutant(
+        "lists that fail at a takeover are asked for again",
+        "all pages are written once more for each list of pods that fails",
+        "k8s_bridge/leader.py",
+        "await records.answer(partial(self.wiring.cluster.list, kind))",
+        "await self.wiring.cluster.list(kind)",
+        f"{ODD}::test_pods_that_cannot_be_read_at_a_takeover_have_no_page_written_again",
+    ),
+    Mutant(
+        "all kinds are waited for",
+        "a replica leads without nodes, where a kind is followed no longer",
+        "k8s_bridge/informers/informers.py",
+        "            while not synced_task.done():\n",
+        "            for _ in range(1):\n",
+        f"{ODD}::test_no_replica_leads_before_it_knows_the_nodes",
+    ),
+    Mutant(
+        "what every server serves is never absent",
+        "a proxy without a backend ends all quotas, and all nodes",
+        "k8s_bridge/informers/reflector.py",
+        "        if served or selection.kind.is_always_served:\n",
+        "        if served:\n",
+        f"{SERVED}::test_what_every_server_serves_is_never_absent",
+    ),
+    Mutant(
+        "a server that was restored from a backup",
+        "the scheduler hears nothing any more, and is ready",
+        "k8s_bridge/informers/watch.py",
+        "    if now - since >= context.timeouts.behind_for:\n",
+        "    if False:\n",
+        f"{WATCH}::test_a_server_that_was_restored_from_a_backup_is_found_out",
+    ),
+    Mutant(
+        "a server that lags for a moment",
+        "all is listed again after each minute in which an older server answered twice",
+        "k8s_bridge/informers/watch.py",
+        "    if not seen.is_behind:\n        return None\n",
+        "    if not seen.is_behind:\n        return since\n",
+        f"{WATCH}::test_a_server_that_lags_for_a_moment_is_followed",
+    ),
+    Mutant(
+        "pages that admission denies at a takeover",
+        "thousands of writes within a second",
+        "k8s_bridge/ledger/takeover.py",
+        "                if now is not None and now.version == before:\n"
+        "                    await self._wait(denied, name, error)\n",
+        "",
+        f"{ODD}::test_pages_that_admission_denies_are_no_storm",
+    ),
+    Mutant(
+        "pages that admission denies as if they had changed",
+        "a page that cannot be tidied is written several times a second",
+        "k8s_bridge/ledger/reconciler.py",
+        "            if now is not None and now.version == page.version:\n",
+        "            if False:\n",
+        f"{ODD}::test_a_leader_whose_pages_are_denied_tries_ever_less",
+    ),
+    Mutant(
+        "commits that admission denies as if a page had changed",
+        "a gang is planned and written several times a second",
+        "k8s_bridge/ledger/commit.py",
+        "            is_other = now is None or now.version != page.version\n",
+        "            is_other = True\n",
+        f"{ODD}::test_a_leader_whose_pages_are_denied_tries_ever_less",
+    ),
+    Mutant(
+        "the last good config is saved once it can be",
+        "a restart after a bad edit knows no quota",
+        LAST_GOOD_CONFIG,
+        "                if await self.kept.save(document):\n"
+        "                    self._saved = config\n",
+        "                await self.kept.save(document)\n                self._saved = config\n",
+        f"{LAST_GOOD}::test_what_could_not_be_saved_is_saved_later",
+    ),
+    Mutant(
+        "the last good config is read once it can be",
+        "a whole term knows no quota, as the API gave no answer at its beginning",
+        LAST_GOOD_CONFIG,
+        "            await self.restore()\n            config",
+        "            config",
+        f"{LAST_GOOD}::test_what_could_not_be_read_is_read_later",
+    ),
+    Mutant(
+        "a good edit while the last good config is read",
+        "an edit that makes sense is overruled by an older one",
+        LAST_GOOD_CONFIG,
+        "        if not text or self._is_good:\n",
+        "        if not text:\n",
+        f"{LAST_GOOD}::test_what_could_not_be_read_is_read_later",
+    ),
+    Mutant(
+        "a follower that is throttled",
+        "no replica leads for half a minute, as one answer asked for time",
+        "k8s_bridge/election/election.py",
+        "await backoff.wait(min(error.retry_after or 0.0, self._timing.renew))",
+        "await backoff.wait(error.retry_after)",
+        "tests/k8s_bridge/election/test_election.py"
+        "::test_a_follower_that_is_throttled_once_is_not_late",
+    ),
+)
