@@ -17,14 +17,13 @@ class Timeouts:
     """Waits of a reflection, in seconds.
 
     A watch that is silent for `stall_after` is given up; servers send bookmarks about once a
-    minute. So is one that brings only what is older than what was seen, for `behind_for`. A list may
-    take `list_within`. A kind that is not served is looked for again after
-    `absent_again`: gangs that it owns are held until then. One that is forbidden is after
-    `refused_first`, doubling up to `refused_again`, for a server that has just started forbids
-    everything until it has read who may do what; all of these give or take a quarter. After
-    failures come waits of at most `first_retry`, doubling up to `longest_retry`, at random; a
-    server that asks for more gets it. A watch that lasted `steady_after` is no failure, however
-    it ended.
+    minute. So is one that brings only what is older than what was seen, for `behind_for`. A list
+    may take `list_within`. A kind that is not served is looked for again after `absent_again`:
+    gangs that it owns are held until then. One that is forbidden is after `refused_first`,
+    doubling up to `refused_again`, for a server that has just started forbids everything until it
+    has read who may do what; all of these give or take a quarter. After failures come waits of at
+    most `first_retry`, doubling up to `longest_retry`, at random; a server that asks for more gets
+    it. A watch that lasted `steady_after` is no failure, however it ended.
     """
 
     stall_after: float = STALL_SECONDS

@@ -7,6 +7,7 @@ from tests.mutants.mutant import Mutant
 ODD = "tests/k8s_bridge/test_odd_answers.py"
 SERVED = "tests/k8s_bridge/informers/test_served.py"
 WATCH = "tests/k8s_bridge/informers/test_watch.py"
+ELECTION = "tests/k8s_bridge/election/test_election.py"
 LAST_GOOD = "tests/k8s_bridge/cache/test_last_good_config.py"
 LAST_GOOD_CONFIG = "k8s_bridge/cache/last_good_config.py"
 
@@ -115,7 +116,31 @@ ODD_ANSWERS = (
         "k8s_bridge/election/election.py",
         "await backoff.wait(min(error.retry_after or 0.0, self._timing.renew))",
         "await backoff.wait(error.retry_after)",
-        "tests/k8s_bridge/election/test_election.py"
-        "::test_a_follower_that_is_throttled_once_is_not_late",
+        f"{ELECTION}::test_a_follower_that_is_throttled_once_is_not_late",
+    ),
+    Mutant(
+        "a Lease of another when a replica ends",
+        "a follower that is stopped ends the term of the leader",
+        "k8s_bridge/election/election.py",
+        "        if seen is None or seen.holder != self.identity:\n",
+        "        if seen is None:\n",
+        f"{ELECTION}::test_a_lease_of_another_is_not_given_back",
+    ),
+    Mutant(
+        "writes of a leader that has given the Lease back",
+        "two leaders write at once while one of them ends",
+        "k8s_bridge/election/election.py",
+        "        self._gate.shut()\n        seen = self._seen\n",
+        "        seen = self._seen\n",
+        f"{ELECTION}::test_who_has_given_the_lease_back_writes_no_more",
+    ),
+    Mutant(
+        "objects of a kind that is followed no longer",
+        "gangs of an owner kind that the config has dropped wait as it was for ever",
+        "k8s_bridge/informers/informers.py",
+        "            self._on_change(kind, Absent())\n",
+        "",
+        "tests/k8s_bridge/informers/test_informers.py"
+        "::test_synced_waits_on_where_a_kind_is_followed_no_longer",
     ),
 )

@@ -101,6 +101,40 @@ async def test_the_first_leads_at_once(cluster: MemoryCluster, clock: VirtualClo
     await b.stop()
 
 
+async def test_a_lease_of_another_is_not_given_back(
+    cluster: MemoryCluster, clock: VirtualClock
+) -> None:
+    """A follower that ends has seen whose it is: the leader keeps it, and may write."""
+    a, b = (Candidate(cluster, clock, name).start() for name in "ab")
+    await clock.advance(2)
+    leader, follower = (a, b) if a.epochs else (b, a)
+    before = await cluster.get(LEASES, LEASE)
+    await follower.stop()
+    await follower.election.release()
+    assert (await cluster.get(LEASES, LEASE))["spec"] == before["spec"]
+    leader.gate.check()
+    await leader.stop()
+
+
+async def test_who_has_given_the_lease_back_writes_no_more(
+    cluster: MemoryCluster, clock: VirtualClock
+) -> None:
+    """Another may lead already; when it took the lead is told by its Lease."""
+    a = Candidate(cluster, clock, "a").start()
+    await clock.advance(2)
+    first = (await cluster.get(LEASES, LEASE))["spec"]["acquireTime"]
+    await clock.advance(2)
+    assert (await cluster.get(LEASES, LEASE))["spec"]["acquireTime"] == first
+    await a.stop()
+    await a.election.release()
+    with pytest.raises(NotLeader):
+        a.gate.check()
+    b = Candidate(cluster, clock, "b").start()
+    await clock.advance(2)
+    assert (await cluster.get(LEASES, LEASE))["spec"]["acquireTime"] > first
+    await b.stop()
+
+
 class Throttling:
     """Asks for an hour while `on`."""
 

@@ -64,10 +64,16 @@ async def test_synced_waits_on_where_a_kind_is_followed_no_longer() -> None:
     clock = VirtualClock()
     scripts = {PODS: Script([30.0, listing(5)]), JOB_SETS: Script([SILENCE])}
     cluster = Scripted(clock, scripts)
-    async with Informers(cluster, clock, [PODS, JOB_SETS], lambda *_: None) as informers:
+    seen: list[tuple[Kind, str]] = []
+
+    def on_change(kind: Kind, change: Change) -> None:
+        seen.append((kind, *told([change])))
+
+    async with Informers(cluster, clock, [PODS, JOB_SETS], on_change) as informers:
         synced = asyncio.create_task(informers.synced())
         await clock.advance(5)
         informers.select([JOB_SETS], [])
+        assert seen == [(JOB_SETS, "absent")]
         await clock.advance(24)
         assert not synced.done()
         await clock.advance(1)
