@@ -143,6 +143,8 @@ class ClusterCache:
             self.nodes = {}
             for body in bodies.values():
                 self._see_node(body)
+            known_since = self._unknown_since.items()
+            self._unknown_since = {name: at for name, at in known_since if name in self.nodes}
             self.nodes_changed.set()
 
     def _brought_up(

@@ -229,3 +229,67 @@ async def test_a_list_of_what_is_known_is_not_read(
     cache.take_all(PODS, await cluster.list(PODS))
     assert read == ["other"]
     assert {str(gang.key) for gang in cache.reading().snapshot.gangs} == {"ml/same", "ml/other"}
+
+
+class Sight:
+    """A cache that may lose sight of one node, by a clock that is turned by hand."""
+
+    def __init__(self) -> None:
+        self.clock = VirtualClock()
+        self.cache = ClusterCache(self.clock)
+        self._version = 0
+
+    def put(self, ready: str = "Unknown") -> None:
+        """The node is there, made anew where it was gone."""
+        self.cache.on_change(NODES, Put(self.body(ready)))
+
+    def body(self, ready: str) -> Body:
+        """The node in its next version."""
+        self._version += 1
+        (body,) = nodes(1, 1, 1)
+        metadata = body["metadata"] | {"name": "n", "uid": f"u{self._version}"}
+        metadata |= {"resourceVersion": str(self._version)}
+        status = body["status"] | {"conditions": [{"type": "Ready", "status": ready}]}
+        return body | {"metadata": metadata, "status": status}
+
+    def list_none(self) -> None:
+        """A list lacks the node."""
+        self._version += 1
+        self.cache.on_change(NODES, Replaced([], str(self._version), NODES))
+
+
+def test_a_node_is_in_doubt_since_it_went_out_of_sight() -> None:
+    """What else is written to it meanwhile makes that no longer; once it is ready it is over."""
+    sight = Sight()
+    sight.put()
+    for pause, ready, doubted in [
+        (40, "Unknown", True),
+        (30, "Unknown", False),
+        (0, "True", False),
+        (0, "Unknown", True),
+    ]:
+        sight.clock.spend(pause)
+        sight.put(ready)
+        assert sight.cache.is_doubted("n") == doubted
+
+
+@pytest.mark.parametrize("by_list", [False, True])
+def test_a_node_that_was_gone_is_in_doubt_anew(by_list: bool) -> None:
+    """It is made again an hour later, and not heard of at once."""
+    sight = Sight()
+    sight.put()
+    if by_list:
+        sight.list_none()
+    else:
+        sight.cache.on_change(NODES, Removed(sight.body("Unknown")))
+    sight.clock.spend(3600)
+    sight.put()
+    assert sight.cache.is_doubted("n")
+
+
+def test_a_node_that_is_withheld_is_not_in_doubt() -> None:
+    """It is dead, or has not been well for long enough: what is on its way there is lost."""
+    sight = Sight()
+    sight.put()
+    sight.cache.judge(frozenset({"n"}), {})
+    assert not sight.cache.is_doubted("n")
