@@ -2,7 +2,7 @@
 
 The time in a Lease counts for nothing, for no two clocks agree. A silence of all kubelets says
 more about us, or about the API, than about any kubelet: no time counts while none is heard, and
-each one that is there afterwards gets the whole limit again.
+each one that is there afterwards gets the whole limit again, once until it is heard itself.
 
 Every replica follows the Leases of kubelets, so that a new leader knows which nodes are silent.
 """
@@ -28,6 +28,10 @@ COMMON_SILENCE_SECONDS = 12.0
 """Seconds without any heartbeat after which no node's silence counts. A kubelet renews its
 Lease every 10 s."""
 
+UNHEARD_SECONDS = 60.0
+"""Seconds without any heartbeat after which it is not known who is silent: Leases may not be read
+any more. Where no kubelet renews its own, the node controller has given most nodes up by then."""
+
 
 class Heartbeats:
     """What has been heard. `now` is always in monotonic seconds."""
@@ -35,6 +39,8 @@ class Heartbeats:
     def __init__(self) -> None:
         self._renewed: dict[str, str] = {}
         self._heard: dict[str, float] = {}
+        self._resumed: set[str] = set()
+        """Nodes that were given the whole limit again, and have not been heard since."""
         self._newest = float("-inf")
 
     def heard(self, node: str, renewed: str, now: float) -> None:
@@ -44,6 +50,7 @@ class Heartbeats:
         self._interrupted(now)
         self._renewed[node] = renewed
         self._heard[node] = self._newest = now
+        self._resumed.discard(node)
 
     def heard_all(self, renewed: Mapping[str, str], now: float) -> None:
         """These are all Leases there are."""
@@ -64,16 +71,23 @@ class Heartbeats:
     def silence(self, node: str, now: float) -> float | None:
         """Seconds since the last heartbeat; None where there has never been one.
 
-        0 while no node is heard.
+        0 while no node is heard, and None again where that lasts.
         """
-        heard = self._heard.get(node)
-        if heard is None:
+        heard, common = self._heard.get(node), now - self._newest
+        if heard is None or common > UNHEARD_SECONDS:
             return None
-        return 0.0 if now - self._newest > COMMON_SILENCE_SECONDS else now - heard
+        return 0.0 if common > COMMON_SILENCE_SECONDS else now - heard
 
     def _interrupted(self, now: float) -> None:
-        if now - self._newest > COMMON_SILENCE_SECONDS:
-            self._heard = dict.fromkeys(self._heard, now)
+        uncounted = now - self._newest - COMMON_SILENCE_SECONDS
+        if uncounted <= 0:
+            return
+        # Once only: the last kubelet that is heard may renew its Lease less often than that.
+        self._heard = {
+            node: heard + uncounted if node in self._resumed else now
+            for node, heard in self._heard.items()
+        }
+        self._resumed = set(self._heard)
 
 
 NAMESPACE = "kube-node-lease"
@@ -82,8 +96,8 @@ NAMESPACE = "kube-node-lease"
 class HeartbeatInformer:
     """Heartbeats of kubelets, heard while `run` runs.
 
-    Nothing waits for it: where the Leases may not be read, no node is silent, and one is
-    dead once the API says so.
+    Nothing waits for it: where the Leases may not be read, or no more, no node is silent, and one
+    is dead once the API says so.
     """
 
     def __init__(self, cluster: Cluster, clock: Clock) -> None:

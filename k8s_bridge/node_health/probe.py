@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import socket
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -60,7 +61,10 @@ class Prober(Protocol):
     """Probes hosts."""
 
     async def answers(self, door: KubeletAddress) -> bool | None:
-        """Whether a host answers there, in whatever way; None where it could not be asked."""
+        """Whether a host answers there, in whatever way; None where it could not be asked.
+
+        Raises `PermissionError` where this process may not ask it.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,10 @@ class TcpProber:
     timeout_seconds: float = PROBE_TIMEOUT_SECONDS
 
     async def answers(self, door: KubeletAddress) -> bool | None:
-        """Whether a host answers there, in whatever way; None where it could not be asked."""
+        """Whether a host answers there, in whatever way; None where it could not be asked.
+
+        Raises `PermissionError` where this process may not ask it.
+        """
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
@@ -79,28 +86,57 @@ class TcpProber:
             late = loop.time() - began > LATE_SHARE * self.timeout_seconds
             # The kernel's own ETIMEDOUT is a TimeoutError too.
             return None if late and error.errno is None else False
+        except PermissionError:
+            raise
         except OSError as error:
             if error.errno in ALIVE_ERRNOS:
                 return True
             return False if error.errno in UNREACHABLE_ERRNOS else None
-        except (ValueError, OverflowError):
+        except (ValueError, OverflowError, MemoryError, RuntimeError):
             # Names and ports that are none: the status of a node is whatever its kubelet wrote.
+            # And no memory, or no thread that could look a name up.
             return None
         writer.close()
         return True
 
     async def _opened(self, door: KubeletAddress) -> asyncio.StreamWriter:
         """A connection to the kubelet. Raises `TimeoutError` where the host has not answered."""
-        opening = asyncio.ensure_future(asyncio.open_connection(door.host, door.port))
+        opening = asyncio.ensure_future(_connected(door))
         try:
             for seconds in (self.timeout_seconds, LATE_ANSWER_SECONDS):
                 await asyncio.wait({opening}, timeout=seconds)
             if not opening.done():
                 raise TimeoutError
-            _, writer = opening.result()
-            return writer
+            return opening.result()
         finally:
             opening.cancel()
+
+
+async def _connected(door: KubeletAddress) -> asyncio.StreamWriter:
+    """A connection there. Raises, of a host of several addresses, what says most of it."""
+    try:
+        return await _connected_to(door.host, door.port)
+    except OSError as error:
+        if error.errno is not None or isinstance(error, TimeoutError):
+            raise
+    # asyncio makes of the errors of several addresses one that has no number.
+    loop, errors = asyncio.get_running_loop(), list[OSError]()
+    for *_, address in await loop.getaddrinfo(door.host, door.port, type=socket.SOCK_STREAM):
+        try:
+            return await _connected_to(str(address[0]), door.port)
+        except OSError as error:
+            errors.append(error)
+    raise min(errors, key=_doubt)
+
+
+async def _connected_to(host: str, port: int) -> asyncio.StreamWriter:
+    _, writer = await asyncio.open_connection(host, port)
+    return writer
+
+
+def _doubt(error: OSError) -> int:
+    """0 where it says that the host lives, 2 where it may be off, 1 where it was not asked."""
+    return 0 if error.errno in ALIVE_ERRNOS else 1 + (error.errno in UNREACHABLE_ERRNOS)
 
 
 def kubelet_address(node: Body) -> KubeletAddress | None:
@@ -124,6 +160,8 @@ class Probes:
         self.answering: frozenset[str] = frozenset()
         self._prober = prober
         self._failures: dict[str, int] = {}
+        self._denied: set[str] = set()
+        """Nodes that this process may not ask, of those that were probed last."""
         self._free = asyncio.Semaphore(PROBES_AT_ONCE)
 
     async def answers(
@@ -132,9 +170,10 @@ class Probes:
         """Which suspects answer, by name; None where few hosts can be heard from here.
 
         A host counts as one that answers until it has kept silent `FAILURE_THRESHOLD` times in a
-        row. One that could not be asked, for an error of our own, has not kept silent. Of `well`
-        nodes, in the order of the fabric or of names, a few that stand far apart are probed where a
-        suspect is silent.
+        row. One that could not be asked, for an error of our own, has not kept silent; where this
+        process may ask none of the well ones either, none can be heard. Of `well` nodes, in the
+        order of the fabric or of names, a few that stand far apart are probed where a suspect is
+        silent.
         """
         answers = await self._probed(nodes, suspects)
         self.answering = frozenset(name for name, answer in answers.items() if answer)
@@ -143,10 +182,11 @@ class Probes:
             name: before[name] for name, answer in answers.items() if name in before and not answer
         }
         if not all(answers.values()):
-            controls = (await self._probed(nodes, _apart(well, CONTROL_NODES))).values()
-            asked = [answer for answer in controls if answer is not None]
+            controls = await self._probed(nodes, _apart(well, CONTROL_NODES))
+            asked = [answer for answer in controls.values() if answer is not None]
             if not any(asked) or sum(asked) < HEARD_SHARE * len(asked):
-                is_deaf = bool(controls) and None not in controls
+                failed = {name for name, answer in controls.items() if answer is None}
+                is_deaf = bool(controls) and failed <= self._denied
                 return {
                     n: None if is_deaf and not answer else True for n, answer in answers.items()
                 }
@@ -162,12 +202,17 @@ class Probes:
         self, nodes: Mapping[str, Body], names: Iterable[str]
     ) -> dict[str, bool | None]:
         doors = {name: door for name in names if (door := kubelet_address(nodes[name]))}
-        answers = await together(self._probe(door) for door in doors.values())
+        self._denied.clear()
+        answers = await together(self._probe(name, door) for name, door in doors.items())
         return dict(zip(doors, answers, strict=True))
 
-    async def _probe(self, door: KubeletAddress) -> bool | None:
+    async def _probe(self, name: str, door: KubeletAddress) -> bool | None:
         async with self._free:
-            return await self._prober.answers(door)
+            try:
+                return await self._prober.answers(door)
+            except PermissionError:
+                self._denied.add(name)
+                return None
 
 
 def _apart(names: Sequence[str], most: int) -> list[str]:

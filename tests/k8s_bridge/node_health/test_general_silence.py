@@ -64,6 +64,24 @@ async def test_one_node_that_is_left_makes_no_other_dead(bench: Bench, is_given_
     assert len(await bench.events("MostNodesHeard")) == 1
 
 
+async def test_where_no_node_is_left_none_is_dead(bench: Bench) -> None:
+    """All eight are cut off from the API and from the leader, and given up one after the other.
+
+    After a minute it is not known any more who is silent, but most have been given up by then.
+    """
+    await bench.start()
+    await bench.submit("g", 1)
+    before, names = await bench.uids("g"), sorted(one["metadata"]["name"] for one in bench.fabric)
+    bench.heartbeats.lose(names)
+    await bench.clock.advance(45)
+    for name in names:
+        await given_up(bench, {name}, "Unknown")
+        await bench.clock.advance(1)
+    await bench.clock.advance(300)
+    assert await lost_members(bench, before) == 0
+    assert not await bench.events("NodeDead")
+
+
 async def test_no_gang_is_bound_where_most_nodes_are_silent(bench: Bench) -> None:
     """Six of eight are silent: a pod has one of the two others, and a gang of four waits."""
     await bench.start()

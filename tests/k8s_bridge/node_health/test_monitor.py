@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from typing import Any
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.kinds import NODES, Kind
+from fourleaf.k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES, Kind
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import node, nodes
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target, WatchEvent
 from fourleaf.k8s_bridge.node_health.deleted_nodes import GONE_SECONDS
+from fourleaf.k8s_bridge.node_health.heartbeats import NAMESPACE
 from fourleaf.k8s_bridge.node_health.probe import (
     FAILURE_THRESHOLD,
     PROBES_AT_ONCE,
@@ -36,6 +41,12 @@ async def evicted(bench: Bench, before: dict[int, str]) -> int:
     """How many members are others by now."""
     now = await bench.uids("g")
     return sum(uid != now.get(index) for index, uid in before.items())
+
+
+async def given_up(bench: Bench, name: str) -> None:
+    """The node controller says that it hears nothing of the node."""
+    status = {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}}
+    await bench.cluster.patch(NODES, Target("", name), status, "status")
 
 
 @pytest.mark.parametrize(
@@ -94,10 +105,65 @@ async def test_who_cannot_be_asked_is_not_dead(
     bench.heartbeats.silent |= cut_off
     await bench.clock.advance(45)
     for name in cut_off:
-        status = {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}}
-        await bench.cluster.patch(NODES, Target("", name), status, "status")
+        await given_up(bench, name)
     await bench.clock.advance(30)
     assert await evicted(bench, before) == 0
+
+
+async def test_who_may_not_be_asked_is_dead_once_it_is_given_up(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A policy denies this process all connections to hosts: the node controller decides."""
+    await bench.start()
+    await bench.submit("g", 4)
+    before, name = await bench.uids("g"), (await bench.places("g"))[0]
+
+    async def answers(_: object, door: KubeletAddress) -> bool | None:
+        raise PermissionError(errno.EPERM, door.host)
+
+    monkeypatch.setattr(type(bench.heartbeats), "answers", answers)
+    bench.lose(name)
+    await bench.clock.advance(45)
+    assert await evicted(bench, before) == 0
+    await given_up(bench, name)
+    await bench.clock.advance(30)
+    assert await evicted(bench, before) > 0
+
+
+class LeasesDenied:
+    """Leases of kubelets may be read no more once it is `on`, nor do watches bring any."""
+
+    on = False
+
+    async def before(self, request: ApiRequest) -> None:
+        """Refuse to list or watch them."""
+        self._refuse(request)
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """End their watches."""
+        self._refuse(request)
+
+    def _refuse(self, request: ApiRequest) -> None:
+        is_meant = request.kind is LEASES and request.target.namespace == NAMESPACE
+        if self.on and is_meant and request.verb in ("list", "watch"):
+            raise Refused("forbidden", 403)
+
+
+async def test_leases_that_may_be_read_no_more_hide_no_death(bench: Bench) -> None:
+    """A role is edited, and then a node loses power: it is dead once the API says so."""
+    denied = LeasesDenied()
+    await bench.start(answers=denied)
+    await bench.submit("g", 4)
+    before, name = await bench.uids("g"), (await bench.places("g"))[0]
+    denied.on = True
+    await bench.clock.advance(80)
+    bench.lose(name)
+    await bench.clock.advance(45)
+    assert await evicted(bench, before) == 0
+    await given_up(bench, name)
+    await bench.clock.advance(30)
+    assert await evicted(bench, before) > 0
+    assert name not in (await bench.places("g")).values()
 
 
 async def test_no_host_can_be_heard_from_here(bench: Bench) -> None:

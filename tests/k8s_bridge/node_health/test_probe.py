@@ -65,6 +65,59 @@ async def test_what_is_no_address_could_not_be_asked(host: str, port: int) -> No
     assert await PROBER.answers(KubeletAddress(host, port)) is None
 
 
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread")])
+async def test_a_process_without_memory_or_threads_has_not_asked(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That ends no term."""
+
+    async def fails(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(asyncio, "open_connection", fails)
+    assert await PROBER.answers(KubeletAddress("10.0.0.1", KUBELET_PORT)) is None
+
+
+@pytest.mark.parametrize("number", [errno.EPERM, errno.EACCES])
+async def test_a_process_that_may_not_ask_says_so(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A policy denies it connections to hosts."""
+
+    async def fails(*_: object) -> None:
+        raise OSError(number, "no")
+
+    monkeypatch.setattr(asyncio, "open_connection", fails)
+    with pytest.raises(PermissionError):
+        await PROBER.answers(KubeletAddress("10.0.0.1", KUBELET_PORT))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "answer"),
+    [
+        (errno.EHOSTUNREACH, errno.EHOSTUNREACH, False),
+        (errno.ENETUNREACH, errno.ECONNREFUSED, True),
+        (errno.EMFILE, errno.EHOSTUNREACH, None),
+    ],
+)
+async def test_a_name_of_two_addresses(
+    first: int, second: int, answer: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It does not answer where neither is reached; one that refuses is enough to be alive."""
+    numbers = {"192.0.2.1": first, "192.0.2.2": second}
+    loop = asyncio.get_running_loop()
+
+    async def info(_: str, port: int, **__: object) -> list[tuple[object, ...]]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (at, port)) for at in numbers]
+
+    async def connect(_: object, address: tuple[str, int]) -> None:
+        raise OSError(numbers[address[0]], f"Connect call failed {address}")
+
+    monkeypatch.setattr(loop, "getaddrinfo", info)
+    monkeypatch.setattr(loop, "sock_connect", connect)
+    assert await PROBER.answers(KubeletAddress("gpu-1", KUBELET_PORT)) is answer
+
+
 @pytest.mark.parametrize(
     ("number", "answer"),
     [(errno.EMFILE, None), (errno.ENOMEM, None), (errno.EHOSTUNREACH, False)],
@@ -179,3 +232,31 @@ async def test_hosts_that_are_probed_beside_a_suspect_stand_apart() -> None:
     nodes, probes = {name: node(name, name[:2], "s") for name in names}, Probes(OneRackIsCutOff())
     found = [await probes.answers(nodes, names[:1], names[1:]) for _ in range(FAILURE_THRESHOLD)]
     assert found == [{"r0-0": True}, {"r0-0": True}, {"r0-0": False}]
+
+
+class Denies:
+    """Connections to these hosts are denied; those to `dead` are not answered."""
+
+    def __init__(self, *denied: str) -> None:
+        self.denied = denied
+
+    async def answers(self, door: KubeletAddress) -> bool | None:
+        """Whether it is another host."""
+        if door.host in self.denied:
+            raise PermissionError(errno.EPERM, "no")
+        return door.host != "dead"
+
+
+@pytest.mark.parametrize(
+    ("denied", "answer"),
+    [(("dead", "a", "b"), None), (("a", "b"), None), (("dead",), True), (("dead", "a"), True)],
+)
+async def test_where_all_connections_are_denied_no_host_can_be_heard(
+    denied: tuple[str, ...], answer: bool | None
+) -> None:
+    """Then the node controller decides; who alone may not be asked has not kept silent."""
+    nodes = {name: node(name, "l", "s") for name in ("dead", "a", "b")}
+    probes = Probes(Denies(*denied))
+    for _ in range(FAILURE_THRESHOLD):
+        found = await probes.answers(nodes, ["dead"], ["a", "b"])
+    assert found == {"dead": answer}
