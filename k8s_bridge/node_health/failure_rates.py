@@ -1,5 +1,7 @@
 """How often nodes and leaves have failed, each failure counting half after a half-life.
 
+And which nodes are lost, so that the next leader counts none of these failures again.
+
 `failure_permille` of a node is 1000 * (1 - 2^-s), s being its own score plus half that of its
 leaf: one failure just now makes 500, two 750, and after one half-life one makes 292.
 """
@@ -7,7 +9,7 @@ leaf: one failure just now makes 500, two 750, and after one half-life one makes
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,17 +39,24 @@ class FailureScore:
 
 @dataclass(slots=True, eq=False)
 class FailureRates:
-    """Scores of nodes and of leaves. `half_life` in seconds; all times since the epoch."""
+    """Scores of nodes and of leaves. `half_life` in seconds; all times since the epoch.
+
+    `lost` are nodes that have failed and have not been well since.
+    """
 
     half_life: float
     nodes: dict[str, FailureScore] = field(default_factory=dict)
     leaves: dict[str, FailureScore] = field(default_factory=dict)
+    lost: frozenset[str] = frozenset()
 
     def failed(self, nodes: Iterable[str], leaves: Iterable[str], now: float) -> None:
         """These nodes, and these leaves as a whole, have failed."""
         for names, scores in ((nodes, self.nodes), (leaves, self.leaves)):
             for name in names:
                 scores[name] = FailureScore(self._left(scores, name, now) + 1.0, now)
+            # Nodes come and go under new names for as long as there is a leader.
+            for name in [one for one in scores if self._left(scores, one, now) < SCORE_FLOOR]:
+                del scores[name]
 
     def permille(self, node: str, leaf: str, now: float) -> int:
         """`failure_permille` of a node."""
@@ -56,7 +65,8 @@ class FailureRates:
 
     def content(self, now: float) -> dict[str, Any]:
         """All that is worth keeping, for `read`."""
-        return {
+        # In the same form as scores, or an older version could read none of it.
+        return {"lost": dict.fromkeys(sorted(self.lost), (1, 0))} | {
             name: {
                 one: [round(score.value, 3), round(score.at)]
                 for one, score in sorted(scores.items())
@@ -79,11 +89,17 @@ class FailureRates:
                 now = max(at, scores[one].at) if one in scores else at
                 kept = FailureScore(value, at).by(now, self.half_life)
                 scores[one] = FailureScore(kept + self._left(scores, one, now), now)
+        self.lost = frozenset(found.get("lost", ()))
         return True
 
-    def _left(self, scores: Mapping[str, FailureScore], name: str, now: float) -> float:
+    def _left(self, scores: MutableMapping[str, FailureScore], name: str, now: float) -> float:
         score = scores.get(name)
-        return 0.0 if score is None else score.by(now, self.half_life)
+        if score is None:
+            return 0.0
+        if score.at > now:
+            # The clock was wrong, and has been set right: it would not decay until then.
+            scores[name] = score = FailureScore(score.value, now)
+        return score.by(now, self.half_life)
 
 
 _KEPT = TypeAdapter(dict[str, dict[str, tuple[float, float]]])

@@ -70,6 +70,11 @@ class NodeMonitor:
     _probes: Probes = field(init=False)
     _saved: SavedInTime = field(init=False)
     _fallen: frozenset[str] = frozenset()
+    _is_loaded: bool = False
+    _fresh: frozenset[str] = frozenset()
+    """Nodes whose failure is not counted yet, as the kept ones are not loaded."""
+    _inherited: frozenset[str] = frozenset()
+    """Nodes whose failure an earlier leader has counted, as far as they were not well since."""
     _general: GeneralSilence = field(default_factory=GeneralSilence)
     _spreading: SpreadingSilence = field(default_factory=SpreadingSilence)
     _spread: bool = False
@@ -117,9 +122,16 @@ class NodeMonitor:
         self._half_life()
         if text and not self.failures.read(text):
             self.kept.unreadable()
+        self._inherit()
         while True:
             await self._saved.save(lambda: self.failures.content(self.clock.wall()))
             await self.clock.sleep(JUDGE_SECONDS)
+
+    def _inherit(self) -> None:
+        """Go on with the nodes that were lost under the leader before: none is well at once."""
+        self._is_loaded, self._inherited = True, self.failures.lost
+        returning = Judgement(NodeVerdict.RETURNING, since=self.clock.monotonic())
+        self.judgements = self.judgements | dict.fromkeys(self._inherited - self.dead, returning)
 
     async def look(self) -> None:
         """Judge every node once."""
@@ -138,8 +150,9 @@ class NodeMonitor:
         before = self.dead
         self._judge(signs, answers)
         fresh = self.dead - before
-        if fresh:
-            self._remember(fresh, fabric)
+        self._fresh |= fresh
+        if self._is_loaded:
+            self._remember(fabric)
         self._tell_observed(nodes, fabric)
         if fresh:
             self.died.set()
@@ -218,7 +231,18 @@ class NodeMonitor:
             self._log.warning("nodes_fall_silent", silent=len(silent), nodes=len(there))
         return silent if self._spread else frozenset()
 
-    def _remember(self, fresh: frozenset[str], fabric: Fabric) -> None:
+    def _remember(self, fabric: Fabric) -> None:
+        """Note which nodes are lost, and count those that have failed since the last look."""
+        lost = frozenset(name for name, one in self.judgements.items() if not one.usable)
+        self._inherited &= lost
+        if lost != self.failures.lost:
+            self.failures.lost = lost
+            self._saved.changed()
+        if self._fresh:
+            self._count(self._fresh - self._inherited, fabric)
+            self._fresh = frozenset()
+
+    def _count(self, fresh: frozenset[str], fabric: Fabric) -> None:
         """Count the failures, a leaf once when the last of its nodes falls."""
         count = Counter(self._leaf_of.get(node) for node in self.dead)
         sizes = {leaf.name: len(leaf.nodes) for leaf in fabric.leaves}
@@ -226,7 +250,8 @@ class NodeMonitor:
             leaf for leaf, dead in count.items() if leaf and dead >= max(2, sizes.get(leaf, dead))
         )
         self._half_life()
-        self.failures.failed(fresh, fallen - self._fallen, self.clock.wall())
+        leaves = frozenset(self._leaf_of.get(node) for node in fresh)
+        self.failures.failed(fresh, (fallen - self._fallen) & leaves, self.clock.wall())
         self._fallen = fallen
         self._saved.changed()
 

@@ -92,6 +92,17 @@ async def test_errors_make_it_ask_less_and_less(desk: Desk) -> None:
     assert desk.nodes.confirmed == {"a", "c"}
 
 
+async def test_one_that_is_back_is_asked_for_no_more(desk: Desk) -> None:
+    """Reads have failed until it was back; none is made later."""
+    desk.reads.fail = True
+    await desk.pass_by(45, "a")
+    await desk.pass_by(1)
+    (before, _, _) = desk.counts()
+    await desk.pass_by(120)
+    assert before >= 2
+    assert desk.counts()[0] <= before + 1
+
+
 async def test_who_was_back_meanwhile_is_not_deleted_by_an_old_answer(desk: Desk) -> None:
     """A read hangs; the node is back, and gone once more, when it says that it was not there."""
     desk.reads.hang = True

@@ -149,6 +149,28 @@ def test_a_host_that_answered_is_one_that_was_heard() -> None:
     assert silence.exempt == hosts | {"h0"}
 
 
+def test_who_was_dead_before_is_no_part_of_it() -> None:
+    """Three of ten died just before: after a minute they count no more, and seven of 13 are few."""
+    silence, judgements = GeneralSilence(), dict[str, Judgement]()
+    signs = dict.fromkeys(names("s", range(10)) | names("h", range(6)), HEARD)
+    silence.see(signs, set(), judgements, -20, HOLD)
+    signs |= dict.fromkeys(names("s", range(10)), SILENT)
+    judgements |= dict.fromkeys(
+        names("s", range(3)), Judgement(NodeVerdict.DEAD, Cause.SILENT, -10)
+    )
+    rest = names("s", range(3, 10))
+    for now, exempt in [(0, rest), (50, rest), (51, rest), (72, set[str]())]:
+        silence.see(signs, set(), judgements, now, HOLD)
+        assert silence.exempt == exempt
+
+
+def test_who_dies_of_something_else_is_not_spared_any_more() -> None:
+    """The config counts a condition of `s0` as a failure."""
+    cut = Cut()
+    cut.judgements["s0"] = Judgement(NodeVerdict.DEAD, Cause.CONDITION, 1.0)
+    assert cut.exempt(1) == names("s", range(1, 10))
+
+
 @pytest.fixture
 async def bench() -> AsyncIterator[Bench]:
     """Four leaves of four nodes, no scheduler yet."""

@@ -63,3 +63,20 @@ def test_what_is_read_is_added_to_what_failed_since() -> None:
     assert now.permille("a", "m", DAY) == 646
     assert now.permille("b", "m", DAY) == 293
     assert now.permille("c", "m", DAY) == 500
+
+
+def test_a_failure_of_a_clock_that_was_ahead_fades_once_it_is_set_right() -> None:
+    """It counts as one of now, not as one of a year from now."""
+    failures = FailureRates(half_life=DAY)
+    failures.failed(["a"], [], 365 * DAY)
+    assert failures.permille("a", "l", 0) == 500
+    assert failures.permille("a", "l", DAY) == 293
+
+
+def test_nodes_that_come_under_ever_new_names_are_forgotten() -> None:
+    """One fails each day; after seven half-lives it is below a hundredth."""
+    failures = FailureRates(half_life=DAY)
+    for day in range(100):
+        failures.failed([f"spot-{day}"], [f"leaf-{day}"], day * DAY)
+    assert sorted(failures.nodes) == [f"spot-{day}" for day in range(93, 100)]
+    assert len(failures.leaves) == 7

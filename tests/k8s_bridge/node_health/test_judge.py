@@ -51,6 +51,12 @@ def test_two_accounts_make_a_node_dead(signs: Signs, cause: Cause | None) -> Non
     assert judge(WELL, signs, LIMITS, 100).cause is cause
 
 
+def test_beside_a_dead_node_of_its_leaf_none_has_more_time() -> None:
+    """Where 11 s of silence suffice anyway, 12 s are not waited for there."""
+    signs = Signs(silence=11.5, answers=False, leaf_dead=True)
+    assert judge(WELL, signs, SilenceLimits(silent=11, well=30), 100).cause is Cause.SILENT
+
+
 def test_the_dead_return_after_they_have_been_well_for_a_while() -> None:
     """Heard again at 200, it is usable at 230; a silence in between starts that anew."""
     dead = judge(WELL, SILENT, LIMITS, 100)

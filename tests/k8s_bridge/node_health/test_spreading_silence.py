@@ -138,3 +138,11 @@ def test_nodes_that_fall_silent_for_ever_are_dead_after_a_minute() -> None:
     spread = [one.spreads({f"s{at + i}" for i in range(8)}, 40, at) for at in range(100)]
     assert spread[:60] == [True] * 60
     assert not any(spread[60:])
+
+
+def test_each_silence_that_spreads_has_its_own_minute() -> None:
+    """One is over at 10; another begins at 100."""
+    one = SpreadingSilence()
+    assert one.spreads({f"s{i}" for i in range(8)}, 40, 0)
+    assert not one.spreads(set(), 40, 10)
+    assert one.spreads({f"s{i}" for i in range(8)}, 40, 100)
