@@ -11,6 +11,7 @@ from tests.mutants.conditions import CONDITIONS
 from tests.mutants.denied_bindings import DENIED_BINDINGS
 from tests.mutants.device_classes import DEVICE_CLASSES
 from tests.mutants.devices import DEVICES
+from tests.mutants.doubted_nodes import DOUBTED_NODES
 from tests.mutants.evictions import EVICTIONS
 from tests.mutants.fabric import FABRIC
 from tests.mutants.fairness import FAIRNESS
@@ -261,7 +262,7 @@ MUTANTS = (
         "silence of everybody",
         "when nobody is heard, as while the API is away, everybody counts as silent",
         "k8s_bridge/node_health/heartbeats.py",
-        "return 0.0 if now - self._newest > COMMON_SILENCE_SECONDS else now - heard",
+        "return 0.0 if common > COMMON_SILENCE_SECONDS else now - heard",
         "return now - heard",
         "tests/k8s_bridge/node_health/test_heartbeats.py::test_a_silence_of_everybody_counts_for_nobody",
     ),
@@ -347,6 +348,7 @@ MUTANTS = (
     *CLAIMS,
     *DEVICE_CLASSES,
     *FORMATS,
+    *DOUBTED_NODES,
     *EVICTIONS,
     *FABRIC,
     *GRANTS,

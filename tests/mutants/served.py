@@ -167,8 +167,8 @@ SERVED = (
         "a new count after a common silence",
         "all nodes are dead at once when the API is back",
         "k8s_bridge/node_health/heartbeats.py",
-        "            self._heard = dict.fromkeys(self._heard, now)",
-        "            self._heard = dict(self._heard)",
+        "node: heard + uncounted if node in self._resumed else now\n",
+        "node: heard\n",
         f"{HEARTBEATS}::test_a_silence_of_everybody_counts_for_nobody",
     ),
     Mutant(

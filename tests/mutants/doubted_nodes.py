@@ -1,0 +1,254 @@
+"""Safeguards of how long nodes are doubted and how often they fail, and who notices without."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+TESTS = "tests/k8s_bridge/node_health"
+BEATS = f"{TESTS}/test_heartbeats.py"
+COUNTED = f"{TESTS}/test_failures_counted.py"
+DELETED = f"{TESTS}/test_deleted_nodes.py"
+END = f"{TESTS}/test_end_of_general_silence.py"
+GENERAL = f"{TESTS}/test_general_silence.py"
+JUDGES = f"{TESTS}/test_judge.py"
+MONITOR_TESTS = f"{TESTS}/test_monitor.py"
+PROBES = f"{TESTS}/test_probe.py"
+RATE_TESTS = f"{TESTS}/test_failure_rates.py"
+SPREADS = f"{TESTS}/test_spreading_silence.py"
+CACHE_TESTS = "tests/k8s_bridge/cache/test_cluster_cache.py"
+CACHE = "k8s_bridge/cache/cluster_cache.py"
+DELETED_NODES = "k8s_bridge/node_health/deleted_nodes.py"
+HEARTBEATS = "k8s_bridge/node_health/heartbeats.py"
+JUDGE = "k8s_bridge/node_health/judge.py"
+MONITOR = "k8s_bridge/node_health/monitor.py"
+PROBE = "k8s_bridge/node_health/probe.py"
+RATES = "k8s_bridge/node_health/failure_rates.py"
+SILENCES = "k8s_bridge/node_health/general_silence.py"
+SPREADING = "k8s_bridge/node_health/spreading_silence.py"
+
+DOUBTED_NODES = (
+    Mutant(
+        "Leases that are read no more",
+        "a role is edited, and no node that loses power is found dead any more",
+        HEARTBEATS,
+        "heard is None or common > UNHEARD_SECONDS",
+        "heard is None",
+        f"{MONITOR_TESTS}::test_leases_that_may_be_read_no_more_hide_no_death",
+    ),
+    Mutant(
+        "Leases that are read no more: not before most are given up",
+        "all kubelets are cut off, and the first that is given up is dead",
+        HEARTBEATS,
+        "UNHEARD_SECONDS = 60.0",
+        "UNHEARD_SECONDS = 30.0",
+        f"{GENERAL}::test_where_no_node_is_left_none_is_dead",
+    ),
+    Mutant(
+        "a new count after a common silence: once",
+        "of two kubelets that renew each 15 s one hides the death of the other",
+        HEARTBEATS,
+        "node: heard + uncounted if node in self._resumed else now\n",
+        "node: now\n",
+        f"{BEATS}::test_a_kubelet_that_renews_each_15_s_hides_no_silence_of_the_other",
+    ),
+    Mutant(
+        "a new count after a common silence: for those that were heard",
+        "a second outage of the API takes kubelets for silent that were heard after the first",
+        HEARTBEATS,
+        "        self._resumed.discard(node)\n",
+        "",
+        f"{BEATS}::test_who_was_heard_between_two_common_silences_has_the_whole_limit_again",
+    ),
+    Mutant(
+        "connections that are denied",
+        "where a policy denies the scheduler connections to hosts, no node is ever dead",
+        PROBE,
+        "failed <= self._denied",
+        "not failed",
+        f"{MONITOR_TESTS}::test_who_may_not_be_asked_is_dead_once_it_is_given_up",
+    ),
+    Mutant(
+        "connections that are denied: told apart",
+        "a policy that denies connections is taken for an error of our own",
+        PROBE,
+        "        except PermissionError:\n            raise\n",
+        "",
+        f"{PROBES}::test_a_process_that_may_not_ask_says_so",
+    ),
+    Mutant(
+        "a host of several addresses",
+        "a host that is named, and has two addresses, is never found silent",
+        PROBE,
+        "error.errno is not None or isinstance(error, TimeoutError)",
+        "True",
+        f"{PROBES}::test_a_name_of_two_addresses",
+    ),
+    Mutant(
+        "a host of several addresses: one that lives",
+        "a host that refuses connections at one address is dead by the other",
+        PROBE,
+        "raise min(errors, key=_doubt)",
+        "raise errors[0]",
+        f"{PROBES}::test_a_name_of_two_addresses",
+    ),
+    Mutant(
+        "no memory and no thread for a probe",
+        "a scheduler short of memory ends its term as it probes a host",
+        PROBE,
+        "ValueError, OverflowError, MemoryError, RuntimeError",
+        "ValueError, OverflowError",
+        f"{PROBES}::test_a_process_without_memory_or_threads_has_not_asked",
+    ),
+    Mutant(
+        "failures of a clock that was ahead",
+        "a node that failed while a clock was a year ahead is shunned for a year",
+        RATES,
+        "        if score.at > now:\n",
+        "        if False:\n",
+        f"{RATE_TESTS}::test_a_failure_of_a_clock_that_was_ahead_fades_once_it_is_set_right",
+    ),
+    Mutant(
+        "failures that have faded",
+        "nodes that come under ever new names take memory for ever",
+        RATES,
+        "self._left(scores, one, now) < SCORE_FLOOR",
+        "self._left(scores, one, now) < 0",
+        f"{RATE_TESTS}::test_nodes_that_come_under_ever_new_names_are_forgotten",
+    ),
+    Mutant(
+        "failures that an earlier leader has counted",
+        "each leader counts the nodes that are dead once more",
+        MONITOR,
+        "self._count(self._fresh - self._inherited, fabric)",
+        "self._count(self._fresh, fabric)",
+        f"{COUNTED}::test_the_next_leader_counts_no_failure_again",
+    ),
+    Mutant(
+        "failures that an earlier leader has counted: of leaves",
+        "each leader counts the leaves that are dead once more",
+        MONITOR,
+        "(fallen - self._fallen) & leaves",
+        "fallen - self._fallen",
+        f"{COUNTED}::test_the_next_leader_counts_no_failure_again",
+    ),
+    Mutant(
+        "failures that an earlier leader has counted: before they are loaded",
+        "a leader counts a death again that it finds before it knows what is kept",
+        MONITOR,
+        "        if self._is_loaded:\n",
+        "        if True:\n",
+        f"{COUNTED}::test_the_next_leader_counts_no_failure_again",
+    ),
+    Mutant(
+        "failures that an earlier leader has counted: until they are well",
+        "what fails once more under the next leader is not counted",
+        MONITOR,
+        "        self._inherited &= lost\n",
+        "",
+        f"{COUNTED}::test_what_fails_after_it_was_well_counts_under_the_next_leader",
+    ),
+    Mutant(
+        "who returns as the lead changes",
+        "a node that flaps is given gangs at once by the next leader",
+        MONITOR,
+        "dict.fromkeys(self._inherited - self.dead, returning)",
+        "{}",
+        f"{COUNTED}::test_who_returns_is_not_well_at_once_for_the_next_leader",
+    ),
+    Mutant(
+        "a leaf of a single node",
+        "a failure of its node counts one and a half times",
+        MONITOR,
+        "dead >= max(2, sizes.get(leaf, dead))",
+        "dead >= sizes.get(leaf, dead)",
+        f"{COUNTED}::test_the_only_node_of_a_leaf_is_no_leaf_that_failed",
+    ),
+    Mutant(
+        "a leaf that has fallen",
+        "a node that flaps in a leaf that is down has all of the leaf shunned",
+        MONITOR,
+        "(fallen - self._fallen) & leaves",
+        "fallen & leaves",
+        f"{COUNTED}::test_a_leaf_fails_once_for_a_node_that_flaps",
+    ),
+    Mutant(
+        "doubt about nodes that were well",
+        "what is on its way to a node that flaps is kept there where most fall silent",
+        MONITOR,
+        "frozenset(name for name in silent & withheld if self.judgements[name].usable)",
+        "frozenset(silent & withheld)",
+        f"{COUNTED}::test_who_returns_is_not_in_doubt_where_most_fall_silent",
+    ),
+    Mutant(
+        "a silence of most nodes: who was dead before",
+        "nodes that died before keep a silence of most from ending",
+        SILENCES,
+        "            if not _is_dead(judgements, name):\n",
+        "            if True:\n",
+        f"{END}::test_who_was_dead_before_is_no_part_of_it",
+    ),
+    Mutant(
+        "a silence of most nodes: who dies of something else",
+        "a node that is broken is told as one that is silent",
+        SILENCES,
+        "            and not _is_dead(judgements, name)\n",
+        "",
+        f"{END}::test_who_dies_of_something_else_is_not_spared_any_more",
+    ),
+    Mutant(
+        "a silence that spreads: each for a minute",
+        "a minute after the first one, the nodes of every later cut die",
+        SPREADING,
+        "            self._began = None\n            return False\n",
+        "            return False\n",
+        f"{SPREADS}::test_each_silence_that_spreads_has_its_own_minute",
+    ),
+    Mutant(
+        "silence beside a dead node: never longer",
+        "where short silences suffice, nodes of a dead rack are found dead later",
+        JUDGE,
+        "min(LEAF_SILENCE_SECONDS, limits.silent)",
+        "LEAF_SILENCE_SECONDS",
+        f"{JUDGES}::test_beside_a_dead_node_of_its_leaf_none_has_more_time",
+    ),
+    Mutant(
+        "a node that is back is asked for no more",
+        "each node that was away for a while is asked for until the API answers",
+        DELETED_NODES,
+        "            while self._gone_since.get(name) == since:\n",
+        "            while True:\n",
+        f"{DELETED}::test_one_that_is_back_is_asked_for_no_more",
+    ),
+    Mutant(
+        "doubt about a node: not where it is withheld",
+        "what is on its way to a dead node is kept there for a minute",
+        CACHE,
+        "            and node not in self._withheld\n",
+        "",
+        f"{CACHE_TESTS}::test_a_node_that_is_withheld_is_not_in_doubt",
+    ),
+    Mutant(
+        "doubt about a node: since it went out of sight",
+        "what is on its way to a silent node waits for as long as it is written to",
+        CACHE,
+        "self._unknown_since.setdefault(name, self._clock.monotonic())",
+        "self._unknown_since[name] = self._clock.monotonic()",
+        f"{CACHE_TESTS}::test_a_node_is_in_doubt_since_it_went_out_of_sight",
+    ),
+    Mutant(
+        "doubt about a node: anew once it was gone",
+        "a node that is made anew and not heard of at once has its gangs taken back",
+        CACHE,
+        "            self.nodes.pop(name, None)\n            self._unknown_since.pop(name, None)\n",
+        "            self.nodes.pop(name, None)\n",
+        f"{CACHE_TESTS}::test_a_node_that_was_gone_is_in_doubt_anew",
+    ),
+    Mutant(
+        "doubt about a node: anew once a list lacked it",
+        "a node that is made anew after a list without it has its gangs taken back",
+        CACHE,
+        "name: at for name, at in known_since if name in self.nodes",
+        "name: at for name, at in known_since",
+        f"{CACHE_TESTS}::test_a_node_that_was_gone_is_in_doubt_anew",
+    ),
+)
