@@ -9,7 +9,6 @@ BEATS = f"{TESTS}/test_heartbeats.py"
 COUNTED = f"{TESTS}/test_failures_counted.py"
 DELETED = f"{TESTS}/test_deleted_nodes.py"
 END = f"{TESTS}/test_end_of_general_silence.py"
-GENERAL = f"{TESTS}/test_general_silence.py"
 JUDGES = f"{TESTS}/test_judge.py"
 MONITOR_TESTS = f"{TESTS}/test_monitor.py"
 PROBES = f"{TESTS}/test_probe.py"
@@ -37,11 +36,11 @@ DOUBTED_NODES = (
     ),
     Mutant(
         "Leases that are read no more: not before most are given up",
-        "all kubelets are cut off, and the first that is given up is dead",
+        "two kubelets are cut off for a moment, and the first that is given up is dead",
         HEARTBEATS,
         "UNHEARD_SECONDS = 60.0",
         "UNHEARD_SECONDS = 30.0",
-        f"{GENERAL}::test_where_no_node_is_left_none_is_dead",
+        f"{BEATS}::test_after_a_minute_without_any_heartbeat_it_is_not_known_who_is_silent",
     ),
     Mutant(
         "a new count after a common silence: once",
