@@ -13,6 +13,7 @@ from fourleaf.k8s_bridge.cache.known_budgets import KnownBudgets
 from fourleaf.k8s_bridge.cache.node_seen import NodeSeen, node_seen
 from fourleaf.k8s_bridge.cache.pods_by_controller import PodsByController
 from fourleaf.k8s_bridge.cache.tombstones import Tombstones
+from fourleaf.k8s_bridge.cache.unknown_nodes import UnknownNodes
 from fourleaf.k8s_bridge.cluster.kinds import (
     DEVICE_CLASSES,
     DISRUPTION_BUDGETS,
@@ -43,11 +44,6 @@ from fourleaf.model.snapshot import DEFAULTS, Snapshot
 
 OnPod: TypeAlias = Callable[[str], None]
 
-DOUBT_SECONDS = 60.0
-"""Seconds for which nothing is done about what is on its way to a node of which the API has lost
-sight, by itself, before others are looked for: most come back within them, and none of its pods
-that run is lost for that."""
-
 
 class ClusterCache:
     """Everything observed.
@@ -74,8 +70,7 @@ class ClusterCache:
         self._complete: dict[Kind, int] = {}
         self._gone = Tombstones(clock)
         self.nodes: dict[str, NodeSeen] = {}
-        self._unknown_since: dict[str, float] = {}
-        """Nodes of which the API does not know whether they are ready: since when, monotonic."""
+        self._unknown = UnknownNodes(clock)
         self._withheld: frozenset[str] = frozenset()
         self._failures: Mapping[str, int] = {}
         self._doubted: frozenset[str] = frozenset()
@@ -143,8 +138,7 @@ class ClusterCache:
             self.nodes = {}
             for body in bodies.values():
                 self._see_node(body)
-            known_since = self._unknown_since.items()
-            self._unknown_since = {name: at for name, at in known_since if name in self.nodes}
+            self._unknown.keep(self.nodes)
             self.nodes_changed.set()
 
     def _brought_up(
@@ -221,7 +215,7 @@ class ClusterCache:
             self._notify([metadata["uid"]])
         elif kind is NODES:
             self.nodes.pop(name, None)
-            self._unknown_since.pop(name, None)
+            self._unknown.forget(name)
             self.nodes_changed.set()
         self._note(changed)
 
@@ -254,15 +248,11 @@ class ClusterCache:
     def is_doubted(self, node: str) -> bool:
         """Whether a node is not usable for now, while nothing says that its pods are lost.
 
-        One of which alone nothing is known is doubted for `DOUBT_SECONDS`: its host may answer for
-        ever where its kubelet is off.
+        One of which alone nothing is known is so for a while: its host may answer for ever where
+        its kubelet is off.
         """
-        since = self._unknown_since.get(node)
-        return node in self._doubted or (
-            since is not None
-            and node not in self._withheld
-            and self._clock.monotonic() - since < DOUBT_SECONDS
-        )
+        is_new = self._unknown.is_new(node) and node not in self._withheld
+        return node in self._doubted or is_new
 
     def judge(
         self,
@@ -464,10 +454,7 @@ class ClusterCache:
     def _see_node(self, body: Body) -> None:
         name = body["metadata"]["name"]
         self.nodes[name] = node_seen(body)
-        if self.nodes[name].ready == "Unknown":
-            self._unknown_since.setdefault(name, self._clock.monotonic())
-        else:
-            self._unknown_since.pop(name, None)
+        self._unknown.see(name, self.nodes[name].ready)
 
     def _notify(self, uids: Iterable[str]) -> None:
         for uid in uids:

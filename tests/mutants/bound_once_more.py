@@ -63,9 +63,9 @@ BOUND_ONCE_MORE = (
     Mutant(
         "an end of doubt",
         "a kubelet that is off while its host answers keeps a gang from free nodes for 15 minutes",
-        "k8s_bridge/cache/cluster_cache.py",
-        "            and self._clock.monotonic() - since < DOUBT_SECONDS\n",
-        "",
+        "k8s_bridge/cache/unknown_nodes.py",
+        " and self.clock.monotonic() - since < DOUBT_SECONDS\n",
+        "\n",
         "tests/k8s_bridge/relocation/test_closed_seats.py"
         "::test_a_seat_whose_kubelet_has_died_holds_no_gang_for_long",
     ),

@@ -15,6 +15,7 @@ PROBES = f"{TESTS}/test_probe.py"
 RATE_TESTS = f"{TESTS}/test_failure_rates.py"
 SPREADS = f"{TESTS}/test_spreading_silence.py"
 CACHE_TESTS = "tests/k8s_bridge/cache/test_cluster_cache.py"
+UNKNOWN = "k8s_bridge/cache/unknown_nodes.py"
 CACHE = "k8s_bridge/cache/cluster_cache.py"
 DELETED_NODES = "k8s_bridge/node_health/deleted_nodes.py"
 HEARTBEATS = "k8s_bridge/node_health/heartbeats.py"
@@ -222,23 +223,23 @@ DOUBTED_NODES = (
         "doubt about a node: not where it is withheld",
         "what is on its way to a dead node is kept there for a minute",
         CACHE,
-        "            and node not in self._withheld\n",
-        "",
+        "self._unknown.is_new(node) and node not in self._withheld",
+        "self._unknown.is_new(node)",
         f"{CACHE_TESTS}::test_a_node_that_is_withheld_is_not_in_doubt",
     ),
     Mutant(
         "doubt about a node: since it went out of sight",
         "what is on its way to a silent node waits for as long as it is written to",
-        CACHE,
-        "self._unknown_since.setdefault(name, self._clock.monotonic())",
-        "self._unknown_since[name] = self._clock.monotonic()",
+        UNKNOWN,
+        "self._since.setdefault(name, self.clock.monotonic())",
+        "self._since[name] = self.clock.monotonic()",
         f"{CACHE_TESTS}::test_a_node_is_in_doubt_since_it_went_out_of_sight",
     ),
     Mutant(
         "doubt about a node: anew once it was gone",
         "a node that is made anew and not heard of at once has its gangs taken back",
         CACHE,
-        "            self.nodes.pop(name, None)\n            self._unknown_since.pop(name, None)\n",
+        "            self.nodes.pop(name, None)\n            self._unknown.forget(name)\n",
         "            self.nodes.pop(name, None)\n",
         f"{CACHE_TESTS}::test_a_node_that_was_gone_is_in_doubt_anew",
     ),
@@ -246,8 +247,8 @@ DOUBTED_NODES = (
         "doubt about a node: anew once a list lacked it",
         "a node that is made anew after a list without it has its gangs taken back",
         CACHE,
-        "name: at for name, at in known_since if name in self.nodes",
-        "name: at for name, at in known_since",
+        "            self._unknown.keep(self.nodes)\n",
+        "",
         f"{CACHE_TESTS}::test_a_node_that_was_gone_is_in_doubt_anew",
     ),
 )
