@@ -407,8 +407,8 @@ HARM = (
         "who repels others pays for it",
         "terms of one tenant about all pods have the gangs of others held for too many comparisons",
         "model/readers/pods/neighbours.py",
-        "                        if owner == pod.namespace:\n",
-        "                        if True:\n",
+        "        if owner == pod.namespace:\n",
+        "        if True:\n",
         "tests/model/readers/gangs/test_many_alike.py"
         "::test_terms_of_others_are_none_of_a_namespaces_comparisons[runs]",
     ),
@@ -416,10 +416,10 @@ HARM = (
         "an end to terms about others",
         "terms of running pods about all others are compared without end, on the event loop",
         "model/readers/gangs/kept_apart.py",
-        "            if name != namespace and count - before[name] > self._most\n",
-        "            if False\n",
-        "tests/model/readers/gangs/test_many_alike.py"
-        "::test_who_repels_others_by_too_many_terms_repels_them_all",
+        "terms > MOST_FOREIGN_TERMS or caused > MOST_FOREIGN_COMPARISONS\n",
+        "terms > MOST_FOREIGN_TERMS\n",
+        "tests/model/readers/gangs/test_terms_of_others.py"
+        "::test_who_repels_others_by_too_many_comparisons_repels_them_all",
     ),
     Mutant(
         "nodes that a spread looks at",

@@ -10,6 +10,9 @@ MAPS = "tests/model/readers/pods/test_device_map.py"
 ALLOWANCE = "tests/model/readers/live/test_read_allowance.py"
 POD_LIMIT = "tests/k8s_bridge/cluster/test_pod_limit.py"
 WORDS = "tests/k8s_bridge/test_words_of_tenants.py"
+KEPT_APART = "model/readers/gangs/kept_apart.py"
+TERMS = "tests/model/readers/gangs/test_terms_of_others.py"
+PREFERRED = "tests/model/readers/gangs/test_preferred_places.py"
 
 HOSTILE = (
     Mutant(
@@ -92,6 +95,87 @@ HOSTILE = (
         "listed[:MOST_OF_A_FIELD]",
         "tests/k8s_bridge/cluster/test_pod_limit.py"
         "::test_the_gpus_of_the_last_of_many_containers_count",
+    ),
+    Mutant(
+        "running terms of one label",
+        "20 running pods of 200 terms about all others take 0.3 s of each reading",
+        KEPT_APART,
+        "        return terms > MOST_FOREIGN_TERMS or caused",
+        "        return caused",
+        f"{TERMS}::test_too_many_terms_of_one_label_are_not_compared[4-bcd]",
+    ),
+    Mutant(
+        "terms by labels that no node has",
+        "1,000 running pods of 300 terms that repel nothing take 19 s of each reading",
+        KEPT_APART,
+        "self._running.terms_about(pod, self._keys)",
+        "self._running.terms_about(pod)",
+        f"{TERMS}::test_a_label_that_no_node_has_keeps_none_apart_until_one_has_it",
+    ),
+    Mutant(
+        "labels of nodes that come later",
+        "a pod is placed beside one that repels it by a label that its node has got since",
+        KEPT_APART,
+        "{HOSTNAME}.union(*(node.labels for node in self._nodes.values()))",
+        "{HOSTNAME}",
+        f"{TERMS}::test_a_label_that_no_node_has_keeps_none_apart_until_one_has_it",
+    ),
+    Mutant(
+        "terms that ask for a label",
+        "a namespace of many Jobs that take a rack each keeps all other pods off these racks",
+        "model/readers/pods/neighbours.py",
+        "there = self._repelling.setdefault((namespace, _asked(term.selector)), {})",
+        "there = self._repelling.setdefault((namespace, None), {})",
+        f"{TERMS}::test_terms_that_ask_for_a_label_are_nothing_to_who_has_it_not",
+    ),
+    Mutant(
+        "selectors of many values",
+        "200 terms of 2,000 values take more than a second of each reading",
+        "model/readers/pods/label_selector.py",
+        "1 + values // VALUES_A_COMPARISON",
+        "1",
+        f"{TERMS}::test_a_term_of_many_values_counts_as_many",
+    ),
+    Mutant(
+        "where pods of one term stand",
+        "2,000 running pods of 200 terms are gone through uncounted in each reading",
+        KEPT_APART,
+        "            self._running.charge(owner, pod, len(others) // PODS_A_COMPARISON)\n",
+        "",
+        f"{TERMS}::test_where_many_of_one_term_stand_is_looked_up_once",
+    ),
+    Mutant(
+        "members among neighbours",
+        "a gang of thousands of bound members of many terms is gone through uncounted",
+        KEPT_APART,
+        "            self._running.count(looks // PODS_A_COMPARISON)\n",
+        "",
+        f"{TERMS}::test_members_that_are_looked_for_among_neighbours_count",
+    ),
+    Mutant(
+        "nodes of terms that are gone",
+        "a pod that has ended keeps others off its node",
+        "model/readers/pods/neighbours.py",
+        "        self.nodes[pod.node] -= 1\n",
+        "",
+        "tests/model/readers/pods/test_neighbours.py"
+        "::test_terms_are_known_by_key_with_the_nodes_where_they_stand",
+    ),
+    Mutant(
+        "preferred terms",
+        "1,900 pods of preferred terms take 0.2 s of each reading, and nothing counts it",
+        "model/readers/gangs/mind_others.py",
+        "            running.count(_cost_of_preferences(alike[0]))\n",
+        "",
+        f"{PREFERRED}::test_preferred_terms_count_though_others_have_them_too",
+    ),
+    Mutant(
+        "preferred terms of their own",
+        "pods prefer thousands of pods that are not there, each of which is looked for",
+        "model/readers/gangs/preferred_places.py",
+        "            self._running.count(NEW_TERM_COMPARISONS)\n",
+        "",
+        f"{PREFERRED}::test_preferred_terms_of_pods_that_are_not_there_count",
     ),
 )
 """Each was seen to happen before there was the safeguard."""

@@ -11,7 +11,12 @@ from fourleaf.model.gang import GangKey, Hold, Role
 from fourleaf.model.node_constraint import Operator, Preference, Requirement
 from fourleaf.model.readers.gangs.alike import AlikeGangs
 from fourleaf.model.readers.gangs.drafts import Draft
-from fourleaf.model.readers.gangs.kept_apart import KeptApart, Nodes, label_of
+from fourleaf.model.readers.gangs.kept_apart import (
+    MOST_FOREIGN_TERMS,
+    KeptApart,
+    Nodes,
+    label_of,
+)
 from fourleaf.model.readers.gangs.likeness import HeldBack, Step, Steps
 from fourleaf.model.readers.gangs.preferred_places import PreferredPlaces
 from fourleaf.model.readers.gangs.spread_values import SpreadValues
@@ -33,9 +38,6 @@ TERM_COMPARISONS = 10
 
 SPREAD_COMPARISONS = 40
 """The same for each topology spread constraint: values of all nodes are gone through for it."""
-
-MOST_FOREIGN_TERMS = 256
-"""Terms about pods of other namespaces that those of one namespace which go first may have."""
 
 Kind = Sequence[Pod]
 """Waiting members of a gang that are alike in labels and wants."""
@@ -68,6 +70,7 @@ def mind_others(drafts: Sequence[Draft], running: Neighbours, nodes: Nodes, turn
             continue
         draft.has_too_many_preferences = budget.begin(draft)
         for alike in () if draft.has_too_many_preferences else kinds[draft.gang.key]:
+            running.count(_cost_of_preferences(alike[0]))
             _prefer(draft, preferred.of(alike[0]), alike)
     if minding:
         _take_turns(drafts, kinds, firsts, turns, same)
@@ -82,7 +85,7 @@ def _narrow_all(
     values: SpreadValues,
 ) -> set[int]:
     """Take nodes from gangs for the pods that run; the pods that may be the first of their kind."""
-    apart, near = KeptApart(running, nodes, MOST_COMPARISONS), _NearValues(running, nodes)
+    apart, near = KeptApart(running, nodes), _NearValues(running, nodes)
     budget, firsts = _Budget(running), set[int]()
 
     def steps_of(draft: Draft) -> Steps:
@@ -112,6 +115,12 @@ def _cost(pod: Pod) -> int:
     terms = len(wants.apart) + len(wants.near)
     spread = SPREAD_COMPARISONS * len(wants.spread)
     return KIND_COMPARISONS + TERM_COMPARISONS * terms + spread
+
+
+def _cost_of_preferences(pod: Pod) -> int:
+    """For how many comparisons it counts to look for the nodes that pods like this one prefer."""
+    preferred = pod.wants.preferred
+    return TERM_COMPARISONS * len(preferred.pods) + SPREAD_COMPARISONS * len(preferred.spread)
 
 
 def _take_turns(

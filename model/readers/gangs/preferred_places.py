@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fourleaf.model.node_constraint import FULL_WEIGHT, Operator, Preference, Requirement
-from fourleaf.model.readers.gangs.kept_apart import Nodes, label_of
+from fourleaf.model.readers.gangs.kept_apart import NEW_TERM_COMPARISONS, Nodes, label_of
 from fourleaf.model.readers.gangs.spread_values import SpreadValues
 from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.readers.pods.pod_terms import PodTerm
@@ -47,6 +47,7 @@ class PreferredPlaces:
     def _where(self, term: PodTerm) -> tuple[str, ...]:
         """The values of the term's label where pods stand that it picks, in order."""
         if term not in self._picked:
+            self._running.count(NEW_TERM_COMPARISONS)
             found = {
                 label_of(self._nodes, pod.node, term.key) for pod in self._running.picked(term)
             }

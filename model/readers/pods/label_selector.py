@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fourleaf.model.readers.objects.manifest import Manifest
+
+VALUES_A_COMPARISON = 32
+"""Values looked through that take as long as the rest of a comparison with a pod."""
 
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 
@@ -15,19 +18,25 @@ class LabelSelector:
     """`labels` must all match, and every expression (key, operator, values) must hold.
 
     `picks_nothing` marks an absent selector, which by the Kubernetes API picks no pod; an
-    empty one picks all.
+    empty one picks all. Each comparison with a pod counts for so many `comparisons`.
     """
 
     labels: tuple[tuple[str, str], ...] = ()
     expressions: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
     picks_nothing: bool = False
+    comparisons: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        values = sum(len(values) for _, _, values in self.expressions)
+        object.__setattr__(self, "comparisons", 1 + values // VALUES_A_COMPARISON)
 
     def picks(self, labels: Mapping[str, str]) -> bool:
         """Whether a pod with `labels` is selected."""
         if self.picks_nothing:
             return False
-        if any(labels.get(key) != value for key, value in self.labels):
-            return False
+        for key, wanted in self.labels:
+            if labels.get(key) != wanted:
+                return False
         for key, operator, values in self.expressions:
             value = labels.get(key)
             match operator:

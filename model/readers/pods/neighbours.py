@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from fourleaf.model.readers.pods.label_selector import LabelSelector
@@ -27,12 +28,50 @@ _Some = dict[int, Pod]
 _Key = TypeVar("_Key", bound=Hashable)
 
 
+@dataclass(slots=True)
+class TermGroup:
+    """Terms of pods of one namespace that ask for the same label and have the same topology `key`.
+
+    `nodes` are those of the pods that have them, with how many terms of pods are there. To compare
+    all of them with a pod counts for so many `comparisons`.
+    """
+
+    key: str
+    pods_of: dict[PodTerm, _Some] = field(default_factory=dict)
+    nodes: Counter[str] = field(default_factory=Counter)
+    comparisons: int = 0
+
+    def add(self, term: PodTerm, pod: Pod) -> None:
+        """Take in that `pod` has `term`."""
+        some = self.pods_of.setdefault(term, {})
+        if not some:
+            self.comparisons += term.selector.comparisons
+        if id(pod) not in some:
+            some[id(pod)] = pod
+            self.nodes[pod.node] += 1
+
+    def discard(self, term: PodTerm, pod: Pod) -> None:
+        """Forget that `pod` has `term`."""
+        if id(pod) not in self.pods_of.get(term, ()):
+            return
+        _take(self.pods_of, term, pod)
+        if term not in self.pods_of:
+            self.comparisons -= term.selector.comparisons
+        self.nodes[pod.node] -= 1
+        if not self.nodes[pod.node]:
+            del self.nodes[pod.node]
+
+
+_Groups = dict[str, TermGroup]
+"""Topology key -> the terms that have it."""
+
+
 class Neighbours:
     """Pods that come and go, each known by its identity as an object."""
 
     def __init__(self, pods: Iterable[Pod] = ()) -> None:
         self._spaces: dict[str, _Some] = {}
-        self._repelling: dict[tuple[str, _Asked], dict[str, dict[PodTerm, _Some]]] = {}
+        self._repelling: dict[tuple[str, _Asked], dict[str, _Groups]] = {}
         """Namespace and label of who is repelled -> namespace of who repels it -> the terms."""
         self._labelled: dict[str, dict[str, dict[str, _Some]]] = {}
         self._many_keyed: set[str] = set()
@@ -70,8 +109,10 @@ class Neighbours:
             for term in pod.wants.apart:
                 for namespace in term.namespaces:
                     there = self._repelling.setdefault((namespace, _asked(term.selector)), {})
-                    alike = there.setdefault(pod.namespace, {})
-                    alike.setdefault(term, {})[id(pod)] = pod
+                    groups = there.setdefault(pod.namespace, {})
+                    if term.key not in groups:
+                        groups[term.key] = TermGroup(term.key)
+                    groups[term.key].add(term, pod)
 
     def discard(self, pod: Pod) -> None:
         """Forget a pod that was taken in."""
@@ -97,49 +138,55 @@ class Neighbours:
         for term in pod.wants.apart:
             for other in self.picked(term):
                 yield other, term.key
-        for _, term, others in self.repelling(pod):
-            for other in others:
-                yield other, term.key
+        for owner, groups in self.terms_about(pod):
+            for key, others in self.repelling(pod, owner, groups):
+                for other in others.values():
+                    yield other, key
 
-    def repelling(
-        self, pod: Pod, but_for: Container[str] = ()
-    ) -> Iterator[tuple[str, PodTerm, Iterable[Pod]]]:
-        """The terms that repel `pod`, each with those that have it and their namespace.
+    def terms_about(
+        self, pod: Pod, keys: Collection[str] | None = None
+    ) -> Iterator[tuple[str, Sequence[TermGroup]]]:
+        """The terms that may repel `pod`, by the namespace of those that have them.
 
-        Some of them twice; none of the namespaces `but_for`. Who repels pods of other namespaces
-        causes the comparisons with these.
+        Together come those that ask for the same label; of `keys`, where these are given, alone.
         """
         if not self._repelling:
             return
         self.compared += LABEL_COMPARISONS * max(0, len(pod.labels) - USUAL_LABELS)
-        keys = ((key, None) for key in pod.labels)
-        asked: tuple[_Asked, ...] = (None, *pod.labels.items(), *keys)
+        labels = ((key, None) for key in pod.labels)
+        asked: tuple[_Asked, ...] = (None, *pod.labels.items(), *labels)
         for namespace in (pod.namespace, EVERY_NAMESPACE):
             for one in asked:
-                for owner, terms in self._repelling.get((namespace, one), {}).items():
-                    if owner in but_for:
-                        continue
-                    for term, others in terms.items():
-                        if owner == pod.namespace:
-                            self.compared += 1
-                        else:
-                            self.caused[owner] += 1
-                        if term.selector.picks(pod.labels):
-                            yield owner, term, others.values()
+                for owner, groups in self._repelling.get((namespace, one), {}).items():
+                    if some := _of_keys(groups, keys):
+                        yield owner, some
 
-    def terms_of(self, owner: str, namespace: str) -> Iterator[tuple[PodTerm, Iterable[Pod]]]:
-        """The terms of pods of one namespace that may repel those of another, without a look."""
-        for (where, _), owners in self._repelling.items():
-            if where in (namespace, EVERY_NAMESPACE):
-                for term, others in owners.get(owner, {}).items():
-                    yield term, others.values()
+    def repelling(
+        self, pod: Pod, owner: str, groups: Iterable[TermGroup]
+    ) -> Iterator[tuple[str, Mapping[int, Pod]]]:
+        """Of these terms of a namespace, those that repel `pod`: their key, and who has them.
+
+        Who repels pods of other namespaces causes the comparisons with these.
+        """
+        for group in groups:
+            self.charge(owner, pod, group.comparisons)
+            for term, others in group.pods_of.items():
+                if term.selector.picks(pod.labels):
+                    yield group.key, others
+
+    def charge(self, owner: str, pod: Pod, comparisons: int) -> None:
+        """Count what terms of `owner` cost beside `pod`."""
+        if owner == pod.namespace:
+            self.compared += comparisons
+        else:
+            self.caused[owner] += comparisons
 
     def picked(self, term: PodTerm) -> Iterator[Pod]:
         """Those that a term picks, where they may be."""
         every = EVERY_NAMESPACE in term.namespaces
         for namespace in list(self._spaces) if every else term.namespaces:
             for pod in self._near(namespace, term.selector):
-                self.compared += 1
+                self.compared += term.selector.comparisons
                 if term.selector.picks(pod.labels):
                     yield pod
 
@@ -177,13 +224,24 @@ class Neighbours:
 
     def _drop_term(self, place: tuple[str, _Asked], term: PodTerm, pod: Pod) -> None:
         owners = self._repelling.get(place, {})
-        alike = owners.get(pod.namespace)
-        if alike is not None:
-            _take(alike, term, pod)
-            if not alike:
+        groups = owners.get(pod.namespace, {})
+        if term.key in groups:
+            groups[term.key].discard(term, pod)
+            if not groups[term.key].pods_of:
+                del groups[term.key]
+            if not groups:
                 del owners[pod.namespace]
                 if not owners:
                     del self._repelling[place]
+
+
+def _of_keys(groups: _Groups, keys: Collection[str] | None) -> Sequence[TermGroup]:
+    if keys is None:
+        return list(groups.values())
+    # A tenant writes any number of keys, and nodes have few.
+    if len(groups) > len(keys):
+        return [groups[key] for key in keys if key in groups]
+    return [group for key, group in groups.items() if key in keys]
 
 
 def _asked(selector: LabelSelector) -> _Asked:

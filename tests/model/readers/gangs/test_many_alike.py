@@ -257,31 +257,14 @@ def repels_others(number: int, terms: int = 20, **fields: Any) -> Body:
 def test_terms_of_others_are_none_of_a_namespaces_comparisons(
     monkeypatch: pytest.MonkeyPatch, state: str
 ) -> None:
-    """Pods of another tenant have 800 terms about ours, of which each is compared with thirty."""
+    """Pods of another tenant have 200 terms about ours, of which each is compared with thirty."""
     monkeypatch.setattr(mind_others, LIMIT, 1000)
     runs = {"nodeName": "a", "phase": "Running"} if state == "runs" else {}
-    evil = [repels_others(number, **runs) for number in range(40)]
+    evil = [repels_others(number, **runs) for number in range(10)]
     honest = [pod(f"h-{i}", 0, labels={"app": "honest", f"own-{i}": ""}) for i in range(30)]
     found = held(*evil, *honest)
     assert not [name for name in found if name.startswith("h-")]
     assert bool(found) is (state == "waits")
-
-
-def test_who_repels_others_by_too_many_terms_repels_them_all(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Once they cost too much, none is compared: its node is left to it, and no other one."""
-    honest = [pod(f"h-{i}", 0, labels={"app": "honest", f"own-{i}": ""}) for i in range(3)]
-    evil = [repels_others(i, nodeName="a", phase="Running") for i in range(2)]
-    assert usable(*NODES, *evil, honest[0]) == ["a", "b", "c", "d"]
-    monkeypatch.setattr(mind_others, LIMIT, 50)
-    gangs = reading(*NODES, *evil, *honest).snapshot.gangs
-    fabric = reading(*NODES).snapshot.fabric
-    found = [
-        [n.name for n in fabric.nodes.values() if one.roles[0].constraint.selects(n)]
-        for one in gangs
-    ]
-    assert found == [["a", "b", "c", "d"], ["a", "b", "c", "d"], ["b", "c", "d"]]
 
 
 def test_a_term_about_a_label_is_compared_with_those_that_have_it(
