@@ -121,6 +121,8 @@ LOADS: dict[str, Callable[[], Load]] = {
     "2,000 pods of 100 labels beside one that repels": lambda: Load(
         pods.many_labels(2_000, 100), pods.repelling(1, "r")
     ),
+    "500 bound pods of 100 foreign terms": lambda: Load(standing=pods.foreign_terms(500, 100)),
+    "1,900 pods of 60 preferred terms": lambda: Load(pods.preferring(1_900, 60)),
     "300 hopeless pods, 100 changes a second": lambda: Load(pods.hopeless(300), busy=100),
 }
 """Each load, made when it is wanted."""

@@ -19,6 +19,7 @@ TAKEN = NODES[:24]
 
 HOST = "kubernetes.io/hostname"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _NOWHERE = {"no": "such"}
 
 
@@ -220,6 +221,41 @@ def all_repel() -> list[Body]:
         one(f"a-{i}", 8, {"n": str(i)}, affinity=_apart(every), nodeSelector=_NOWHERE)
         for i in range(1000)
     ]
+
+
+def foreign_terms(count: int, each: int, key: str = "no.such/key") -> list[Body]:
+    """Pods of so many terms of their own about pods of all namespaces."""
+    bodies = []
+    for i in range(count):
+        terms = [
+            {
+                "topologyKey": key,
+                "namespaceSelector": {},
+                "labelSelector": {"matchExpressions": [values("zz", "NotIn", f"{i}-{t}", 1)]},
+            }
+            for t in range(each)
+        ]
+        bodies.append(one(f"r-{i}", 0, affinity={"podAntiAffinity": {_REQUIRED: terms}}))
+    return bodies
+
+
+def preferring(count: int, each: int) -> list[Body]:
+    """Pods on no node that would rather be near so many pods that are not there."""
+    bodies = []
+    for i in range(count):
+        terms = [
+            {
+                "weight": 1,
+                "podAffinityTerm": {
+                    "topologyKey": HOST,
+                    "labelSelector": {"matchLabels": {"app": f"gone-{i}-{t}"}},
+                },
+            }
+            for t in range(each)
+        ]
+        near = {"podAffinity": {_PREFERRED: terms}}
+        bodies.append(one(f"p-{i}", nodeSelector=_NOWHERE, affinity=near))
+    return bodies
 
 
 def many_containers() -> list[Body]:

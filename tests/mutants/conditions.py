@@ -51,7 +51,7 @@ CONDITIONS = (
         "terms of pods like no others",
         "2,000 pods with 32 terms each keep the event loop busy for half a second in each cycle",
         "model/readers/gangs/kept_apart.py",
-        "                    self._running.count(NEW_TERM_COMPARISONS)\n",
+        "                self._running.count(NEW_TERM_COMPARISONS)\n",
         "",
         "tests/model/readers/gangs/test_many_alike.py"
         "::test_each_term_of_a_pod_that_is_like_no_other_counts",
