@@ -174,6 +174,11 @@ class Snapshot:
                 left = replace(left, devices=self.devices_left(name))
         return left
 
+    def gpus_held(self, name: str) -> int:
+        """GPUs that pods hold on a node, for those who ask of nothing else."""
+        held = self.used.get(name)
+        return held.gpus if held else 0
+
     def with_gangs(self, gangs: tuple[Gang, ...]) -> Snapshot:
         """The same with these gangs waiting; what is used is not worked out again."""
         other = replace(self, gangs=gangs)

@@ -123,6 +123,10 @@ LOADS: dict[str, Callable[[], Load]] = {
     ),
     "500 bound pods of 100 foreign terms": lambda: Load(standing=pods.foreign_terms(500, 100)),
     "1,900 pods of 60 preferred terms": lambda: Load(pods.preferring(1_900, 60)),
+    "1,000 bound pods of 400 resources of their own": lambda: Load(
+        standing=pods.own_resources(1_000, 400)
+    ),
+    "1,000 bound pods of 400 host ports": lambda: Load(standing=pods.own_ports(1_000, 400)),
     "300 hopeless pods, 100 changes a second": lambda: Load(pods.hopeless(300), busy=100),
 }
 """Each load, made when it is wanted."""

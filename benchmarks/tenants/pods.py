@@ -84,6 +84,25 @@ def own_spreads(count: int, each: int) -> list[Body]:
     return bodies
 
 
+def own_resources(count: int, each: int) -> list[Body]:
+    """Pods without GPUs that ask for so many extended resources that nothing else knows."""
+    bodies = [one(f"x-{i}", 0) for i in range(count)]
+    for i, body in enumerate(bodies):
+        requests = {f"x.y/r{i}-{j}": "1" for j in range(each)}
+        body["spec"]["containers"][0]["resources"] = {"requests": requests}
+    return bodies
+
+
+def own_ports(count: int, each: int) -> list[Body]:
+    """Pods without GPUs that take so many ports of their nodes, on each node others."""
+    bodies = [one(f"y-{i}", 0) for i in range(count)]
+    for i, body in enumerate(bodies):
+        first = 1024 + i // len(NODES) * each
+        ports = [{"containerPort": 1, "hostPort": first + j} for j in range(each)]
+        body["spec"]["containers"][0]["ports"] = ports
+    return bodies
+
+
 def many_labels(count: int, each: int) -> list[Body]:
     """Pods of so many labels."""
     bodies = hopeless(count)

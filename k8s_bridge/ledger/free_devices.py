@@ -59,7 +59,7 @@ def free_on(
         # What a claim holds is taken, whatever made it.
         claimed = snapshot.held.get(node, ()) if there.device_names else ()
         held = recorded.union(claimed)
-        if there.allocatable.gpus - snapshot.free[node].gpus <= len(held):
+        if snapshot.gpus_held(node) <= len(held):
             free[node] = free_devices(there.allocatable).without(sorted(held))
     return free
 

@@ -56,7 +56,7 @@ def _gpus(snapshot: Snapshot, leaf: Leaf) -> tuple[int, int, int, int]:
     free = offered = used = total = 0
     for node in leaf.nodes:
         allocatable = node.allocatable.gpus
-        left = min(allocatable, max(0, snapshot.free[node.name].gpus))
+        left = max(0, allocatable - snapshot.gpus_held(node.name))
         total += allocatable
         used += allocatable - left
         if node.schedulable:

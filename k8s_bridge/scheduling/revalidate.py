@@ -129,22 +129,23 @@ class _Room:
     """What is free on the nodes now; others may have taken some while the solver ran."""
 
     def __init__(self, snapshot: Snapshot, kept: Kept) -> None:
-        self._free: dict[str, Resources] = dict(snapshot.free)
+        self._snapshot = snapshot
+        self._free: dict[str, Resources] = {}
         self._kept = kept
+        self._seats: dict[str, list[Resources]] = {}
         for seats in kept.values():
             for node, request in seats:
-                if node in self._free:
-                    self._free[node] = minus(self._free[node], request)
+                self._seats.setdefault(node, []).append(request)
 
     def take(self, placement: Placement, gang: Gang) -> str:
         """Take room for a gang, what is kept for it first; why there is too little of it."""
         for node, request in self._kept.get(gang.key, ()):
-            if node in self._free:
-                self._free[node] = given_back(self._free[node], request)
+            if (free := self._left(node)) is not None:
+                self._free[node] = given_back(free, request)
         requests = _requests(gang)
         left: dict[str, Resources] = {}
         for pod, node in placement.pods:
-            free = left.get(node) or self._free.get(node)
+            free = left.get(node) or self._left(node)
             if free is None:
                 return f"node {node} is gone"
             if not fits(counted(free), counted(requests[pod])):
@@ -152,6 +153,15 @@ class _Room:
             left[node] = minus(counted(free), counted(requests[pod]))
         self._free.update(left)
         return ""
+
+    def _left(self, node: str) -> Resources | None:
+        """What is free on a node beside what is kept there, None where there is no such node."""
+        if node not in self._free and node in self._snapshot.fabric.nodes:
+            free = self._snapshot.free_on(node)
+            for request in self._seats.get(node, ()):
+                free = minus(free, request)
+            self._free[node] = free
+        return self._free.get(node)
 
 
 def _with_devices(

@@ -23,6 +23,7 @@ from fourleaf.solver.process.call_or_kill import LOAD_SECONDS, OnStage, TimedCal
 from fourleaf.solver.process.deadlines import BackgroundTask, Deadlines, OverdueError
 from fourleaf.solver.process.guarded_call import Fallback, GuardedCall, batch_call, own_steps
 from fourleaf.solver.process.messages import Outcome
+from fourleaf.solver.process.names_that_count import with_names_that_count
 from fourleaf.solver.process.relocation_calls import (
     defragmentation_call,
     preemption_call,
@@ -99,7 +100,7 @@ class SolverClient:
         """
         deadlines = self._deadlines(snapshot)
         others = NotInBatch(snapshot)
-        call = batch_call(self._steps, others.batch_alone())
+        call = batch_call(self._steps, with_names_that_count(others.batch_alone()))
         plan = self._answered(call, extensions_enabled, on_stage, deadlines)
         return others.completed(plan, deadlines.told)
 
@@ -114,7 +115,8 @@ class SolverClient:
         Where the solver fails, lost members are placed anew where that is possible without
         moving any other.
         """
-        return self._answered(repair_call(snapshot), extensions_enabled, on_stage)
+        call = repair_call(with_names_that_count(snapshot))
+        return self._answered(call, extensions_enabled, on_stage)
 
     def preempt(
         self,
@@ -127,7 +129,8 @@ class SolverClient:
 
         Raises `KeyError` where no such gang waits.
         """
-        return self._answered(preemption_call(snapshot, gang), extensions_enabled, on_stage)
+        call = preemption_call(with_names_that_count(snapshot), gang)
+        return self._answered(call, extensions_enabled, on_stage)
 
     def defragment(
         self,
@@ -137,7 +140,8 @@ class SolverClient:
         on_stage: OnStage | None = None,
     ) -> DefragPlan:
         """Find the moves that win most within `budget`; none where that is unknown."""
-        return self._answered(defragmentation_call(snapshot, budget), extensions_enabled, on_stage)
+        call = defragmentation_call(with_names_that_count(snapshot), budget)
+        return self._answered(call, extensions_enabled, on_stage)
 
     def _deadlines(self, snapshot: Snapshot) -> Deadlines:
         limit = snapshot.config.spec.solver.time_limit_seconds

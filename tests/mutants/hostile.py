@@ -9,6 +9,7 @@ PAGES = "tests/k8s_bridge/runtime/http/test_pages.py"
 MAPS = "tests/model/readers/pods/test_device_map.py"
 ALLOWANCE = "tests/model/readers/live/test_read_allowance.py"
 POD_LIMIT = "tests/k8s_bridge/cluster/test_pod_limit.py"
+NAMES = "tests/solver/process/test_names_that_count.py"
 WORDS = "tests/k8s_bridge/test_words_of_tenants.py"
 KEPT_APART = "model/readers/gangs/kept_apart.py"
 TERMS = "tests/model/readers/gangs/test_terms_of_others.py"
@@ -97,6 +98,7 @@ HOSTILE = (
         "::test_the_gpus_of_the_last_of_many_containers_count",
     ),
     Mutant(
+<<<<<<< HEAD
         "running terms of one label",
         "20 running pods of 200 terms about all others take 0.3 s of each reading",
         KEPT_APART,
@@ -176,6 +178,47 @@ HOSTILE = (
         "            self._running.count(NEW_TERM_COMPARISONS)\n",
         "",
         f"{PREFERRED}::test_preferred_terms_of_pods_that_are_not_there_count",
+=======
+        "names that decide nothing stay out of what the solver is sent",
+        "a thousand bound pods of 400 resources of their own make every plan take seconds",
+        "solver/process/names_that_count.py",
+        "    kept = tuple([one for one in amount.extra if one[0] in names])\n",
+        "    kept = amount.extra\n",
+        f"{NAMES}::test_no_such_name_is_sent",
+    ),
+    Mutant(
+        "names that decide nothing: in batches",
+        "a thousand bound pods of 400 resources of their own make every plan take seconds",
+        "solver/process/client.py",
+        "with_names_that_count(others.batch_alone())",
+        "others.batch_alone()",
+        f"{NAMES}::test_no_such_name_is_sent",
+    ),
+    Mutant(
+        "names that a waiting gang asks for go to the solver",
+        "a pod is bound to a node on which its host port is taken",
+        "solver/process/names_that_count.py",
+        "(*snapshot.fabric.offers, *asked)",
+        "snapshot.fabric.offers",
+        f"{NAMES}::test_a_gang_that_asks_later_finds_what_holds_it",
+    ),
+    Mutant(
+        "names that decide nothing are not summed up for the metrics",
+        "400,000 names of bound pods keep the loop for a tenth of a second a reading",
+        "k8s_bridge/reporting/fabric_usage.py",
+        "snapshot.gpus_held(node.name)",
+        "(allocatable - snapshot.free[node.name].gpus)",
+        "tests/k8s_bridge/reporting/test_metrics.py::test_room_is_not_worked_out_for_the_metrics",
+    ),
+    Mutant(
+        "room is worked out where pods are placed alone",
+        "400,000 names of bound pods keep the loop for a tenth of a second a plan",
+        "k8s_bridge/scheduling/revalidate.py",
+        "        self._free: dict[str, Resources] = {}\n",
+        "        self._free: dict[str, Resources] = dict(snapshot.free)\n",
+        "tests/k8s_bridge/scheduling/test_revalidate.py"
+        "::test_room_is_worked_out_where_pods_are_placed_alone",
+>>>>>>> 86d38d5d (Names that decide nothing are not sent to the solver)
     ),
 )
 """Each was seen to happen before there was the safeguard."""

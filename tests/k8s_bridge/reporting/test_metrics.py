@@ -117,6 +117,13 @@ def test_pods_without_gpus_break_no_leaf() -> None:
     assert use.fragmentation == 0
 
 
+def test_room_is_not_worked_out_for_the_metrics() -> None:
+    """What pods hold beside GPUs, thousands of names perhaps, is not looked at."""
+    world = small.snapshot(small.fabric([[2]]), running=[holds("a0", 4)])
+    fabric_usage(world)
+    assert "free" not in vars(world)
+
+
 def test_large_fabrics_are_reported_by_spine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three leaves are more than two: the spines s0 (2 leaves, half taken) and s1 stand in."""
     monkeypatch.setattr(module, "DOMAIN_LIMIT", 2)

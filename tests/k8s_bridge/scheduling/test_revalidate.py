@@ -15,6 +15,7 @@ from fourleaf.k8s_bridge.scheduling.revalidate import revalidate
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Placement, Plan, PlanStatus
 from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import Snapshot
 from tests.twins.virtual_clock import VirtualClock
 
 KEY = GangKey("ml", "g")
@@ -52,6 +53,32 @@ async def test_a_gang_starts_where_places_are_kept_for_it(seats: list[str], why:
     found = revalidate(plan, solved, cache, Ledger(), kept)
     assert [one.why for one in found.late] == why
     assert len(found.requests) == (not why)
+
+
+async def test_room_is_worked_out_where_pods_are_placed_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two of four nodes are looked at: pods elsewhere may hold thousands of names."""
+    cluster, cache = MemoryCluster(), ClusterCache(VirtualClock())
+    await add_nodes(cluster, nodes(1, 1, 4))
+    await submit(cluster, "ml", gang("g", 2))
+    for kind in (NODES, PODS):
+        cache.take_all(kind, await cluster.list(kind))
+    looked: list[str] = []
+    free_on = Snapshot.free_on
+
+    def noted(snapshot: Snapshot, name: str) -> Resources:
+        looked.append(name)
+        return free_on(snapshot, name)
+
+    monkeypatch.setattr(Snapshot, "free_on", noted)
+    placement = Placement(KEY, (("g-0", "n-0-0-0"), ("g-1", "n-0-0-1")))
+    plan = Plan(PlanStatus.OPTIMAL, (placement,), ())
+    solved = cache.reading().snapshot
+    found = revalidate(plan, solved, cache, Ledger(), {})
+    assert len(found.requests) == 1
+    assert looked == ["n-0-0-0", "n-0-0-1"]
+    assert "free" not in vars(cache.reading().snapshot)
 
 
 async def test_a_place_that_is_kept_for_another_by_now_is_taken() -> None:
