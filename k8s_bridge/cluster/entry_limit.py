@@ -17,9 +17,11 @@ def has_too_many_entries(value: Any, most: int = MOST_ENTRIES) -> bool:
     """Whether a list or an object has more entries than `most`."""
     there: list[Any] = [value]
     count = 0
-    while there and count <= most:
+    while there:
         one = there.pop()
         count += len(one)
+        if count > most:
+            break
         inner = one.values() if isinstance(one, dict) else one
         there += [value for value in inner if isinstance(value, dict | list)]
     return count > most

@@ -35,6 +35,13 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     VOLUME_CLAIMS,
     Kind,
 )
+from fourleaf.k8s_bridge.cluster.parse_limit import (
+    MOST_MARKS,
+    MOST_MARKS_TOO_DEEP,
+    is_beyond_parsing,
+    metadata_alone,
+    parsed,
+)
 from fourleaf.k8s_bridge.cluster.pod_limit import cut_parts
 from fourleaf.k8s_bridge.cluster.protocol import Body, WatchEvent
 from fourleaf.k8s_bridge.cluster.shared_parts import SharedParts
@@ -46,9 +53,7 @@ from fourleaf.model.readers.text.sources import without_collection
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
-PARSED_LEVELS = 200
-"""Levels of JSON that are read where there are too many for the parser, which takes 1024."""
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
+_EVENT = re.compile(rb'\{"type":"([A-Z]+)","object":')
 
 MOST_LEVELS = 48
 """Levels of an owner that are kept: templates lie less deep, and nothing that is compared later may
@@ -88,7 +93,14 @@ class ListPage:
 
 def object_of(kind: Kind, content: bytes) -> Body:
     """The object in `content`. Raises `ClusterError` where it is none."""
-    return trimmed(kind, _read(_OBJECTS, kind, content))
+    if (alone := _alone(kind, content)) is not None:
+        return trimmed(kind, alone)
+    try:
+        return trimmed(kind, _read(_OBJECTS, kind, content, MOST_MARKS_TOO_DEEP))
+    except ClusterError:
+        if (alone := _alone(kind, content, most=MOST_MARKS_TOO_DEEP)) is None:
+            raise
+        return trimmed(kind, alone)
 
 
 def page_of(kind: Kind, content: bytes) -> ListPage:
@@ -104,14 +116,44 @@ def page_of(kind: Kind, content: bytes) -> ListPage:
 
 def event_of(kind: Kind, line: bytes) -> WatchEvent:
     """The line of a watch; of type `ERROR` with a whole Status. Raises `ClusterError`."""
+    if (alone := _event_alone(kind, line)) is not None:
+        return alone
+    try:
+        with without_collection():
+            return _event_of(kind, line)
+    except ClusterError:
+        if (alone := _event_alone(kind, line, MOST_MARKS_TOO_DEEP)) is None:
+            raise
+        return alone
+
+
+def _event_of(kind: Kind, line: bytes) -> WatchEvent:
     if b'"ERROR"' in line:
         # A Status is no object of the kind, and its `status` is a word.
-        body = _read({}, kind, line)
+        body = _read({}, kind, line, MOST_MARKS_TOO_DEEP)
         if body.get("type") == "ERROR":
             return WatchEvent("ERROR", *_objects_in(kind, [body.get("object")]))
-    body = _read(_EVENTS, kind, line)
+    body = _read(_EVENTS, kind, line, MOST_MARKS_TOO_DEEP)
     (about,) = _objects_in(kind, [body.get("object")])
     return WatchEvent(str(body.get("type")), trimmed(kind, about))
+
+
+def _event_alone(kind: Kind, line: bytes, most: int = MOST_MARKS) -> WatchEvent | None:
+    """What of an event is kept whose object is beyond parsing; None where it is not."""
+    head = _EVENT.match(line)
+    alone = _alone(kind, line, head.end(), most) if head else None
+    return WatchEvent(head[1].decode(), trimmed(kind, alone)) if head and alone else None
+
+
+def _alone(kind: Kind, content: bytes, start: int = 0, most: int = MOST_MARKS) -> Body | None:
+    """What of an object is kept that is beyond parsing; None where it is not."""
+    if _is_bounded(kind) and is_beyond_parsing(content, most):
+        return metadata_alone(content, start)
+    return None
+
+
+def _is_bounded(kind: Kind) -> bool:
+    return kind.makes_pods or kind in _OF_TENANTS
 
 
 def _objects_in(kind: Kind, items: Any) -> list[Body]:
@@ -126,47 +168,21 @@ def _adapter(shape: Any) -> TypeAdapter[Any]:
     return TypeAdapter(shape)
 
 
-def _read(known: dict[Kind, Any], kind: Kind, content: bytes) -> Body:
+def _read(
+    known: dict[Kind, Any], kind: Kind, content: bytes, most_marks: int | None = None
+) -> Body:
     shape = known.get(kind)
     try:
-        body = _parsed(content) if shape is None else _adapter(shape).validate_json(content)
+        if shape is None:
+            body = parsed(content, most_marks)
+        else:
+            body = _adapter(shape).validate_json(content)
     except (orjson.JSONDecodeError, ValidationError) as error:
         said = brief(" ".join(str(error).split()))
         raise ClusterError(f"{kind.plural}: the answer is not what the API says: {said}") from error
     if not isinstance(body, dict):
         raise ClusterError(f"{kind.plural}: the answer is not an object")
     return body
-
-
-def _parsed(content: bytes) -> Any:
-    """What `content` says. Of what is nested too deep for the parser, only the outside.
-
-    Else one object of one tenant would keep the whole list of its kind from being read.
-    """
-    try:
-        return orjson.loads(content)
-    except orjson.JSONDecodeError:
-        shallow = flattened(content, PARSED_LEVELS)
-        if shallow == content:
-            raise
-        return orjson.loads(shallow)
-
-
-def flattened(content: bytes, levels: int) -> bytes:
-    """JSON with null in place of every list and object that lies deeper than `levels`."""
-    depth, parts, kept_to = 0, [], 0
-    for token in _TOKEN.finditer(content):
-        match token[0]:
-            case b"{" | b"[":
-                depth += 1
-                if depth == levels + 1:
-                    parts.append(content[kept_to : token.start()])
-            case b"}" | b"]":
-                depth -= 1
-                if depth == levels:
-                    parts.append(b"null")
-                    kept_to = token.end()
-    return b"".join([*parts, content[kept_to:]]) if depth == 0 else content
 
 
 def trimmed(kind: Kind, body: Body) -> Body:
@@ -176,7 +192,7 @@ def trimmed(kind: Kind, body: Body) -> Body:
     metadata = body.get("metadata")
     if isinstance(metadata, dict):
         metadata.pop("managedFields", None)
-    is_bounded = kind.makes_pods or kind in _OF_TENANTS
+    is_bounded = _is_bounded(kind)
     if is_bounded and has_too_many_entries(body, MOST_TRIMMED):
         # What is dropped costs no more than to be counted.
         drop_most_entries(body)

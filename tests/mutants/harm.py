@@ -477,9 +477,9 @@ HARM = (
     Mutant(
         "levels of JSON",
         "a deeply nested object of one tenant keeps all objects of its kind from being read",
-        "k8s_bridge/cluster/slim.py",
-        "        shallow = flattened(content, PARSED_LEVELS)\n",
-        "        shallow = content\n",
+        "k8s_bridge/cluster/parse_limit.py",
+        "        shallow, end = _shallow(content, PARSED_LEVELS)\n",
+        "        shallow, end = content, len(content)\n",
         "tests/k8s_bridge/cluster/test_slim.py"
         "::test_an_owner_of_any_depth_keeps_no_other_from_being_read[1500]",
     ),

@@ -9,6 +9,7 @@ PAGES = "tests/k8s_bridge/runtime/http/test_pages.py"
 MAPS = "tests/model/readers/pods/test_device_map.py"
 ALLOWANCE = "tests/model/readers/live/test_read_allowance.py"
 POD_LIMIT = "tests/k8s_bridge/cluster/test_pod_limit.py"
+PARSE = "tests/k8s_bridge/cluster/test_parse_limit.py"
 NAMES = "tests/solver/process/test_names_that_count.py"
 WORDS = "tests/k8s_bridge/test_words_of_tenants.py"
 KEPT_APART = "model/readers/gangs/kept_apart.py"
@@ -179,6 +180,62 @@ HOSTILE = (
         "",
         f"{PREFERRED}::test_preferred_terms_of_pods_that_are_not_there_count",
 =======
+        "events of very much are not parsed",
+        "an object of 1.4 MB of empty lists keeps the loop for half a second with each change",
+        "k8s_bridge/cluster/slim.py",
+        "    if (alone := _event_alone(kind, line)) is not None:\n",
+        "    if (alone := _event_alone(kind, line)) is not None and not alone:\n",
+        f"{PARSE}::test_of_very_much_only_the_metadata_is_parsed",
+    ),
+    Mutant(
+        "objects of very much are not parsed",
+        "an object of 1.4 MB of empty lists keeps the loop for half a second with each change",
+        "k8s_bridge/cluster/slim.py",
+        "    if _is_bounded(kind) and is_beyond_parsing(content, most):\n",
+        "    if False:\n",
+        f"{PARSE}::test_of_very_much_only_the_metadata_is_parsed",
+    ),
+    Mutant(
+        "much that is nested too deep is not looked at token by token",
+        "an object of 1.4 MB, nested too deep, keeps the loop for a second with each change",
+        "k8s_bridge/cluster/parse_limit.py",
+        "        if most_marks is not None and _marks(content) > most_marks:\n",
+        "        if False:\n",
+        f"{PARSE}::test_of_much_that_is_nested_too_deep_only_the_metadata_is_read",
+    ),
+    Mutant(
+        "brackets and commas of strings do not count",
+        "a Job with a long list in one argument holds its pods for ever",
+        "k8s_bridge/cluster/parse_limit.py",
+        "_marks(outside(plain)) > most",
+        "_marks(plain) > most",
+        f"{PARSE}::test_what_is_written_in_earnest_is_parsed",
+    ),
+    Mutant(
+        "very many strings are not looked at one by one",
+        "half a million empty strings keep the loop for a tenth of a second with each change",
+        "k8s_bridge/cluster/parse_limit.py",
+        """plain.count(b'"') > MOST_QUOTES or """,
+        "",
+        f"{PARSE}::test_very_many_strings_are_not_looked_at_one_by_one",
+    ),
+    Mutant(
+        "events are read without garbage collection",
+        "each event of a hundred thousand lists has the collector look at all that is kept",
+        "k8s_bridge/cluster/slim.py",
+        "        with without_collection():\n            return",
+        "        if line:\n            return",
+        f"{PARSE}::test_events_are_read_without_collection",
+    ),
+    Mutant(
+        "what is too long is not walked to be counted",
+        "half a million entries are looked at one by one, of which none is kept",
+        "k8s_bridge/cluster/entry_limit.py",
+        "        if count > most:\n            break\n",
+        "",
+        f"{PARSE}::test_what_is_long_already_is_not_walked",
+    ),
+    Mutant(
         "names that decide nothing stay out of what the solver is sent",
         "a thousand bound pods of 400 resources of their own make every plan take seconds",
         "solver/process/names_that_count.py",
