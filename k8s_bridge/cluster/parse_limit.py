@@ -33,8 +33,13 @@ def is_beyond_parsing(content: bytes, most: int = MOST_MARKS) -> bool:
     """Whether JSON has more brackets and commas than `most` outside of strings, or strings."""
     if _marks(content) <= most:
         return False
-    plain = content.replace(rb"\\", b"").replace(rb"\"", b"")
+    plain = without_escapes(content)
     return plain.count(b'"') > MOST_QUOTES or _marks(outside(plain)) > most
+
+
+def without_escapes(content: bytes) -> bytes:
+    """JSON of which every quote begins a string or ends it."""
+    return content.replace(rb"\\", b"").replace(rb"\"", b"")
 
 
 def outside(content: bytes) -> bytes:

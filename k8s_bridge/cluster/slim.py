@@ -9,6 +9,7 @@ makes pods has slim pod specs in its templates.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -35,6 +36,7 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     VOLUME_CLAIMS,
     Kind,
 )
+from fourleaf.k8s_bridge.cluster.page_slices import PageSlices
 from fourleaf.k8s_bridge.cluster.parse_limit import (
     MOST_MARKS,
     MOST_MARKS_TOO_DEEP,
@@ -96,7 +98,7 @@ def object_of(kind: Kind, content: bytes) -> Body:
     if (alone := _alone(kind, content)) is not None:
         return trimmed(kind, alone)
     try:
-        return trimmed(kind, _read(_OBJECTS, kind, content, MOST_MARKS_TOO_DEEP))
+        return trimmed(kind, _read(_OBJECTS, kind, content, _most_too_deep(kind)))
     except ClusterError:
         if (alone := _alone(kind, content, most=MOST_MARKS_TOO_DEEP)) is None:
             raise
@@ -105,13 +107,39 @@ def object_of(kind: Kind, content: bytes) -> Body:
 
 def page_of(kind: Kind, content: bytes) -> ListPage:
     """The part of a list in `content`. Raises `ClusterError` where it is none."""
+    page, slices = sliced_page(kind, content)
+    for some in slices:
+        page.items.extend(some)
+    return page
+
+
+def sliced_page(kind: Kind, content: bytes) -> tuple[ListPage, Iterator[list[Body]]]:
+    """The part of a list in `content`, without its objects, and these in slices.
+
+    Each slice is read when it is asked for, so that others may have their turn before. Raises
+    `ClusterError`, as the slices do, where it is none.
+    """
+    sliced = PageSlices.of(content)
     with without_collection():
-        body = _read(_PAGES, kind, content)
-        items = [trimmed(kind, item) for item in _objects_in(kind, body.get("items") or [])]
+        body = _read(_PAGES, kind, sliced.around if sliced else content)
+    items = _objects_in(kind, body.get("items") or [])
     metadata = body.get("metadata")
     if not isinstance(metadata, dict):
         metadata = {}
-    return ListPage(items, str(metadata.get("resourceVersion", "")), metadata.get("continue") or "")
+    version, token = str(metadata.get("resourceVersion", "")), metadata.get("continue") or ""
+    return ListPage([], version, token), _slices(kind, sliced, items)
+
+
+def _slices(kind: Kind, sliced: PageSlices | None, items: list[Body]) -> Iterator[list[Body]]:
+    if sliced is None:
+        with without_collection():
+            some = [trimmed(kind, item) for item in items]
+        yield some
+        return
+    for texts in sliced.slices():
+        with without_collection():
+            some = [object_of(kind, text) for text in texts]
+        yield some
 
 
 def event_of(kind: Kind, line: bytes) -> WatchEvent:
@@ -130,10 +158,10 @@ def event_of(kind: Kind, line: bytes) -> WatchEvent:
 def _event_of(kind: Kind, line: bytes) -> WatchEvent:
     if b'"ERROR"' in line:
         # A Status is no object of the kind, and its `status` is a word.
-        body = _read({}, kind, line, MOST_MARKS_TOO_DEEP)
+        body = _read({}, kind, line, _most_too_deep(kind))
         if body.get("type") == "ERROR":
             return WatchEvent("ERROR", *_objects_in(kind, [body.get("object")]))
-    body = _read(_EVENTS, kind, line, MOST_MARKS_TOO_DEEP)
+    body = _read(_EVENTS, kind, line, _most_too_deep(kind))
     (about,) = _objects_in(kind, [body.get("object")])
     return WatchEvent(str(body.get("type")), trimmed(kind, about))
 
@@ -150,6 +178,10 @@ def _alone(kind: Kind, content: bytes, start: int = 0, most: int = MOST_MARKS) -
     if _is_bounded(kind) and is_beyond_parsing(content, most):
         return metadata_alone(content, start)
     return None
+
+
+def _most_too_deep(kind: Kind) -> int | None:
+    return MOST_MARKS_TOO_DEEP if _is_bounded(kind) else None
 
 
 def _is_bounded(kind: Kind) -> bool:

@@ -10,6 +10,7 @@ MAPS = "tests/model/readers/pods/test_device_map.py"
 ALLOWANCE = "tests/model/readers/live/test_read_allowance.py"
 POD_LIMIT = "tests/k8s_bridge/cluster/test_pod_limit.py"
 PARSE = "tests/k8s_bridge/cluster/test_parse_limit.py"
+SLICES = "tests/k8s_bridge/cluster/test_page_slices.py"
 NAMES = "tests/solver/process/test_names_that_count.py"
 WORDS = "tests/k8s_bridge/test_words_of_tenants.py"
 KEPT_APART = "model/readers/gangs/kept_apart.py"
@@ -234,6 +235,38 @@ HOSTILE = (
         "        if count > most:\n            break\n",
         "",
         f"{PARSE}::test_what_is_long_already_is_not_walked",
+    ),
+    Mutant(
+        "pages are read in slices",
+        "a page of thirty objects of 1.4 MB keeps the loop for seconds in one piece",
+        "k8s_bridge/cluster/live/client.py",
+        "            await asyncio.sleep(0)\n",
+        "",
+        f"{SLICES}::test_others_have_their_turn_between_slices",
+    ),
+    Mutant(
+        "slices of pages end",
+        "a page of thirty objects of 1.4 MB keeps the loop for seconds in one piece",
+        "k8s_bridge/cluster/page_slices.py",
+        "            if looked >= SLICE_BYTES:\n",
+        "            if False:\n",
+        f"{SLICES}::test_no_more_is_looked_at_for_a_slice_than_is_meant",
+    ),
+    Mutant(
+        "objects of a page end where their brackets do",
+        "an object that has within it what others begin with keeps its kind from being read",
+        "k8s_bridge/cluster/page_slices.py",
+        "            if depth == 0 or ends == self.end:\n",
+        "            if True:\n",
+        f"{SLICES}::test_slices_are_whole_objects",
+    ),
+    Mutant(
+        "objects of a page are parsed each by itself",
+        "of a page of which one object is nested too deep all tokens are looked at, for 20 seconds",
+        "k8s_bridge/cluster/slim.py",
+        "    sliced = PageSlices.of(content)\n",
+        "    sliced = None\n",
+        f"{SLICES}::test_only_what_is_too_deep_is_flattened",
     ),
     Mutant(
         "names that decide nothing stay out of what the solver is sent",

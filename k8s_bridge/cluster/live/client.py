@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from typing import Any
@@ -28,7 +29,7 @@ from fourleaf.k8s_bridge.cluster.protocol import (
     WatchEvent,
     opened,
 )
-from fourleaf.k8s_bridge.cluster.slim import ListPage, event_of, page_of
+from fourleaf.k8s_bridge.cluster.slim import ListPage, event_of, sliced_page
 
 PAGE_OBJECTS = 2500
 """Objects in one page of a list."""
@@ -97,7 +98,12 @@ class LiveCluster:
     ) -> ListPage:
         more = {"continue": token} if token else {}
         path = _with(kind.path(namespace), query | more)
-        return page_of(kind, await self._transport.request("list", kind.plural, "GET", path))
+        content = await self._transport.request("list", kind.plural, "GET", path)
+        page, slices = sliced_page(kind, content)
+        for some in slices:
+            page.items.extend(some)
+            await asyncio.sleep(0)
+        return page
 
     async def _pages(self, kind: Kind, namespace: str, query: dict[str, str]) -> Listing:
         items: list[Body] = []
