@@ -72,8 +72,8 @@ SEATING = (
         "kept places in revalidation",
         "a gang is bound to a node that was kept for another while the solver ran",
         "k8s_bridge/scheduling/revalidate.py",
-        "                    self._free[node] = minus(self._free[node], request)\n",
-        "                    pass\n",
+        "                free = minus(free, request)\n",
+        "                pass\n",
         "tests/k8s_bridge/scheduling/test_revalidate.py"
         "::test_a_place_that_is_kept_for_another_by_now_is_taken",
     ),
