@@ -100,7 +100,6 @@ HOSTILE = (
         "::test_the_gpus_of_the_last_of_many_containers_count",
     ),
     Mutant(
-<<<<<<< HEAD
         "running terms of one label",
         "20 running pods of 200 terms about all others take 0.3 s of each reading",
         KEPT_APART,
@@ -180,7 +179,8 @@ HOSTILE = (
         "            self._running.count(NEW_TERM_COMPARISONS)\n",
         "",
         f"{PREFERRED}::test_preferred_terms_of_pods_that_are_not_there_count",
-=======
+    ),
+    Mutant(
         "events of very much are not parsed",
         "an object of 1.4 MB of empty lists keeps the loop for half a second with each change",
         "k8s_bridge/cluster/slim.py",
@@ -308,7 +308,6 @@ HOSTILE = (
         "        self._free: dict[str, Resources] = dict(snapshot.free)\n",
         "tests/k8s_bridge/scheduling/test_revalidate.py"
         "::test_room_is_worked_out_where_pods_are_placed_alone",
->>>>>>> 86d38d5d (Names that decide nothing are not sent to the solver)
     ),
 )
 """Each was seen to happen before there was the safeguard."""
