@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fourleaf.k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.errors import ClusterError
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
 PERMANENT_AFTER_SECONDS = 5.0
@@ -20,7 +20,11 @@ class PermanentRefusals:
         self._clock = clock
         self._until: float | None = None
 
-    def for_good(self, error: Refused) -> bool:
+    def interrupted(self) -> None:
+        """It has said something else meanwhile: another refusal is the first one again."""
+        self._until = None
+
+    def for_good(self, error: ClusterError) -> bool:
         """Whether this refusal is the last word, given those before it."""
         self._until = self._until or self._clock.monotonic() + PERMANENT_AFTER_SECONDS
         return error.status not in TRANSIENT_STATUSES or self._clock.monotonic() >= self._until

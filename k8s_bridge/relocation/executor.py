@@ -10,10 +10,10 @@ import structlog
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.errors import (
+    Ambiguous,
     ClusterError,
-    Conflict,
     NotFound,
-    Refused,
+    Throttled,
 )
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
@@ -21,6 +21,7 @@ from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
 from fourleaf.k8s_bridge.relocation.ages import PodEnds, RelocationAges
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView, DeadNodes
 from fourleaf.k8s_bridge.relocation.evictions.failure_time import FailureTimes, is_of_a_job
+from fourleaf.k8s_bridge.relocation.evictions.forbidden import is_gone
 from fourleaf.k8s_bridge.relocation.evictions.lost_ends import LostEnds
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.next_action import progress
@@ -353,11 +354,9 @@ class Executor:
     async def _send(self, one: Relocation, leaver: Leaver) -> None:
         try:
             await self.cluster.evict(leaver.pod, at_once=self._ends_at_once(leaver))
-        except (NotFound, Conflict):
-            # It is gone, or another by now; the watch will say so.
-            return
         except ClusterError as error:
-            await self._forbidden(one, leaver, error)
+            if not is_gone(error):
+                await self._forbidden(one, leaver, error)
         else:
             self._told.add(leaver.pod.uid)
             self._log.info("evicted", pod=str(leaver.pod), gang=str(one.gang), why=one.why)
@@ -382,7 +381,9 @@ class Executor:
         self.observer.forbidden(one, leaver, why)
         wait = asked.backoff.next(max(EVICTION_RETRY_SECONDS, error.retry_after or 0.0))
         asked.due = self.clock.monotonic() + wait
-        if isinstance(error, Refused) and asked.refusals.for_good(error) and not leaver.lost:
+        if isinstance(error, Throttled | Ambiguous):
+            asked.refusals.interrupted()
+        elif asked.refusals.for_good(error) and not leaver.lost:
             self.trials.remember(leaver.pod, why, spite=True)
             await self.end(one, f"{leaver.pod} may not be evicted: {why}")
 

@@ -111,8 +111,8 @@ PREEMPTING_REPAIRS = (
         "lost pods that the API keeps",
         "a repair is given up and planned anew, again and again, for a pod that runs nowhere",
         "k8s_bridge/relocation/executor.py",
-        " and asked.refusals.for_good(error) and not leaver.lost:",
-        " and asked.refusals.for_good(error):",
+        "elif asked.refusals.for_good(error) and not leaver.lost:",
+        "elif asked.refusals.for_good(error):",
         f"{RELOCATION}/test_refused_in_spite.py"
         "::test_what_refuses_to_end_a_lost_pod_ends_no_repair",
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 
 REFUSED = "tests/k8s_bridge/relocation/test_refused_evictions.py"
+IN_SPITE = "tests/k8s_bridge/relocation/test_refused_in_spite.py"
 VOLUMES = "tests/k8s_bridge/scheduling/test_volumes.py"
 
 REFUSED_EVICTIONS = (
@@ -90,6 +91,22 @@ REFUSED_EVICTIONS = (
         "                if is_forbidden(error):\n",
         "                if str(error):\n",
         f"{REFUSED}::test_an_error_that_passes_is_no_refusal[throttled]",
+    ),
+    Mutant(
+        "webhooks that deny by any status",
+        "a gang loses all members but one, which a webhook keeps by 409, and another goes too",
+        "k8s_bridge/relocation/evictions/forbidden.py",
+        "isinstance(error, NotFound | Conflict) and BY_ADMISSION not in str(error)",
+        "isinstance(error, NotFound | Conflict)",
+        f"{IN_SPITE}::test_a_webhook_may_deny_by_any_status[foreseen-409]",
+    ),
+    Mutant(
+        "refusals that others interrupt",
+        "two bad moments of a webhook end a preemption whose other victims have gone",
+        "k8s_bridge/relocation/executor.py",
+        "            asked.refusals.interrupted()\n",
+        "            pass\n",
+        f"{IN_SPITE}::test_two_bad_moments_are_no_last_word",
     ),
     Mutant(
         "what is independent of a refusal",

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from fourleaf.k8s_bridge.cluster.errors import (
     Ambiguous,
     ClusterError,
-    Conflict,
-    NotFound,
     Throttled,
 )
 from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
-from fourleaf.k8s_bridge.relocation.evictions.forbidden import is_forbidden
+from fourleaf.k8s_bridge.relocation.evictions.forbidden import is_forbidden, is_gone
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
 EVICTION_DRY_RUN_RETRY_SECONDS = 1.0
@@ -31,15 +29,12 @@ class EvictionDryRun:
         while True:
             try:
                 await self.cluster.evict(pod, dry_run=True)
-            except (NotFound, Conflict):
-                # It is gone, or another by now; the watch will say so.
-                return ""
             except (Throttled, Ambiguous) as error:
                 if is_forbidden(error):
                     return str(error)
                 wait = max(EVICTION_DRY_RUN_RETRY_SECONDS, error.retry_after or 0.0)
                 await self.clock.sleep(wait)
             except ClusterError as error:
-                return str(error)
+                return "" if is_gone(error) else str(error)
             else:
                 return ""

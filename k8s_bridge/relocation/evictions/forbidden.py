@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused, Throttled
+from fourleaf.k8s_bridge.cluster.errors import (
+    Ambiguous,
+    ClusterError,
+    Conflict,
+    NotFound,
+    Throttled,
+)
+from fourleaf.k8s_bridge.ledger.unanswered_bindings import BY_ADMISSION
 
 BUDGET = "disruption budget"
 """What the message of a 429 names that is no throttling: the budget lets the pod not go."""
@@ -16,4 +23,12 @@ def is_forbidden(error: ClusterError) -> bool:
     """Whether a budget, a right that is missing, a policy or a webhook forbids it."""
     if isinstance(error, Throttled | Ambiguous):
         return BUDGET in str(error)
-    return isinstance(error, Refused)
+    return not is_gone(error)
+
+
+def is_gone(error: ClusterError) -> bool:
+    """Whether the pod is gone, or another by now, as the watch will say.
+
+    A webhook may deny an eviction by the same status.
+    """
+    return isinstance(error, NotFound | Conflict) and BY_ADMISSION not in str(error)

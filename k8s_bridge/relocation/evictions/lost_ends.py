@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 import structlog
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
-from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
+from fourleaf.k8s_bridge.cluster.errors import ClusterError
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
 from fourleaf.k8s_bridge.election.request_turns import RequestTurns
-from fourleaf.k8s_bridge.relocation.evictions.forbidden import is_forbidden
+from fourleaf.k8s_bridge.relocation.evictions.forbidden import is_forbidden, is_gone
 from fourleaf.k8s_bridge.relocation.observer import LostPod
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
@@ -91,10 +91,9 @@ class LostEnds:
                 if self._endings.get(pod.uid) is not one:
                     return
                 await self.cluster.evict(pod, at_once=True)
-        except (NotFound, Conflict):
-            # It is gone, or another by now; the watch will say so.
-            return
         except ClusterError as error:
+            if is_gone(error):
+                return
             self._log.warning("lost_pod_not_ended", pod=str(pod), why=str(error))
             if is_forbidden(error):
                 self._tell(one, lost, str(error))

@@ -5,7 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused, Throttled
+from fourleaf.k8s_bridge.cluster.errors import (
+    Ambiguous,
+    ClusterError,
+    Conflict,
+    Refused,
+    Throttled,
+)
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
@@ -112,6 +118,18 @@ def test_each_hindrance_has_its_advice() -> None:
     assert said(right).startswith("give the scheduler's account the right to create pods/eviction;")
     webhook = Refused('admission webhook "w" denied the request', 403)
     assert said(webhook).startswith("change the policy or webhook that refuses it;")
+
+
+async def test_a_webhook_that_keeps_one_is_told_whatever_its_status() -> None:
+    """It denies by 409, as the API itself does where another pod has that name by now."""
+    bench, api = await ending(1)
+    api.error = Conflict("the UID in the precondition does not match", 409, "Conflict")
+    await bench.clock.advance(60)
+    assert "LostPodStays" not in await bench.reasons()
+    api.error = Conflict('admission webhook "w" denied the request', 409, "Conflict")
+    await bench.clock.advance(60)
+    assert "LostPodStays" in await bench.reasons()
+    await bench.stop()
 
 
 async def test_a_bad_moment_of_the_api_is_no_news() -> None:

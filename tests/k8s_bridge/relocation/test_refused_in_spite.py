@@ -5,14 +5,24 @@ The fabric is one spine of 4 leaves of 4 nodes, and a gang that waits may preemp
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from fourleaf.k8s_bridge.cluster.errors import Refused
+import pytest
+
+from fourleaf.k8s_bridge.cluster.errors import (
+    ClusterError,
+    Conflict,
+    NotFound,
+    Refused,
+    Throttled,
+)
 from fourleaf.k8s_bridge.cluster.kinds import LEASES
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
 from fourleaf.k8s_bridge.relocation.records import Relocation
 from tests.k8s_bridge.relocation.bench import Bench
+from tests.k8s_bridge.relocation.test_eviction_limits import changed
 
 
 class Keeps:
@@ -32,6 +42,32 @@ class Keeps:
 
     async def after(self, request: ApiRequest, answer: Any) -> None:
         """Let what was done stand."""
+
+
+class Refuses:
+    """An API that answers evictions with what `error` says of the request, None to let them be."""
+
+    def __init__(self, error: Callable[[ApiRequest], ClusterError | None]) -> None:
+        self.error = error
+        self.evicted = 0
+
+    async def before(self, request: ApiRequest) -> None:
+        """Refuse it."""
+        error = self.error(request) if request.subresource == "eviction" else None
+        if error is not None:
+            raise error
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Count the pods that go."""
+        self.evicted += request.subresource == "eviction" and not request.dry_run
+
+
+async def refusing(bench: Bench, error: Callable[[ApiRequest], ClusterError | None]) -> Refuses:
+    """A scheduler leads whose API refuses evictions so, beside classes of priorities."""
+    api = Refuses(error)
+    await bench.start(answers=api)
+    await bench.classes(low=1, middle=5, high=10)
+    return api
 
 
 async def records(bench: Bench) -> list[Relocation]:
@@ -119,5 +155,67 @@ async def test_who_is_to_go_for_one_gang_is_no_victim_of_another() -> None:
         await bench.clock.advance(120)
         assert len(await bench.places("first")) == 1
         assert len(await bench.places("second")) == 3
+    finally:
+        await bench.stop()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Conflict('admission webhook "keep" denied the request: keep', 409, "Conflict"),
+        NotFound('admission webhook "keep" denied the request: keep', 404, "NotFound"),
+    ],
+    ids=["409", "404"],
+)
+@pytest.mark.parametrize("in_spite", [False, True], ids=["foreseen", "in spite"])
+async def test_a_webhook_may_deny_by_any_status(error: ClusterError, in_spite: bool) -> None:
+    """It keeps one pod of `a`: `b` makes way, and no other pod of `a` where a trial says so.
+
+    Else these go once, and `b` when pods may go for the gang again.
+    """
+    bench = Bench(1, 4)
+    try:
+
+        def keeps(request: ApiRequest) -> ClusterError | None:
+            heard = request.target.name.startswith("a-1") and not (in_spite and request.dry_run)
+            return error if heard else None
+
+        api = await refusing(bench, keeps)
+        await bench.submit("a", 4, priority="low")
+        await bench.submit("b", 4, priority="middle")
+        await bench.submit("c", 8, priority="high")
+        before = {name: await bench.uids(name) for name in "abc"}
+        await bench.submit("top", 4, priority="high")
+        await bench.clock.advance(660 if in_spite else 60)
+        assert len(await bench.places("top")) == 4
+        assert "EvictionForbidden" in await bench.reasons()
+        await bench.clock.advance(600)
+        assert await changed(bench, before) == ({"a", "b"} if in_spite else {"b"})
+        assert api.evicted == (7 if in_spite else 4)
+    finally:
+        await bench.stop()
+
+
+async def test_two_bad_moments_are_no_last_word() -> None:
+    """A 403, 429 for a quarter of a minute, a 403, then a yes: the other 15 did not go in vain."""
+    bench = Bench(1, 4)
+    at: list[float] = []
+
+    def moody(request: ApiRequest) -> ClusterError | None:
+        now = bench.clock.monotonic()
+        if request.dry_run or not request.target.name.startswith("a-1-"):
+            return None
+        if not at or (now >= at[0] + 15.0 and len(at) == 1):
+            at.append(now)
+            return Refused("a webhook has a bad moment", 403, "Forbidden")
+        return Throttled("too many requests", 429) if now < at[0] + 15.0 else None
+
+    try:
+        await refusing(bench, moody)
+        await bench.submit("a", 16, priority="low")
+        await bench.submit("top", 16, priority="high")
+        await bench.clock.advance(60)
+        assert len(at) == 2
+        assert len(await bench.places("top")) == 16
     finally:
         await bench.stop()
