@@ -54,13 +54,15 @@ EVICTION_RETRY_LIMIT_SECONDS = 30.0
 class _Eviction:
     """What became of the evictions of one pod: when the next is due on the monotonic clock.
 
-    While one `is_sent` and not answered, there is no other. It `is_new` until it was due once.
+    While one `is_sent` and not answered, there is no other. It `is_new` until it was due once, and
+    `is_heard` once the API has it, after its turn has come.
     """
 
     def __init__(self, clock: Clock) -> None:
         self.due = 0.0
         self.is_new = True
         self.is_sent = False
+        self.is_heard = False
         self.backoff = Backoff(clock, 2 * EVICTION_RETRY_SECONDS, EVICTION_RETRY_LIMIT_SECONDS)
         self.refusals = PermanentRefusals(clock)
 
@@ -235,12 +237,17 @@ class Executor:
             self.on_end(one, UNWRITTEN)
 
     def _remember(self, one: Relocation, view: ClusterView) -> None:
-        """Remember who has not gone for a preemption: others make room next time."""
+        """Remember who has not gone for a preemption: others make room next time.
+
+        Where the API was asked about some, those alone: it kept them in spite of their dry runs.
+        """
+        there = [leaver for leaver in one.leavers if view.stands(leaver.pod.uid, leaver.node)]
+        kept = [leaver for leaver in there if self._asked_for(leaver).is_heard]
+        for leaver in kept or there:
+            self.trials.remember(leaver.pod, "the API has not let it go", spite=bool(kept))
         for leaver in one.leavers:
             seen = view.seen(leaver.pod.uid)
-            if view.stands(leaver.pod.uid, leaver.node):
-                self.trials.remember(leaver.pod, "the API has not let it go")
-            elif seen is not None and leaver.pod.uid in view.overdue:
+            if leaver not in there and seen is not None and leaver.pod.uid in view.overdue:
                 self.trials.remember_owner(seen.pod.namespace, seen.controller)
 
     def _is_sealed(self, one: Relocation) -> bool:
@@ -352,6 +359,7 @@ class Executor:
             self._asked_for(leaver).is_sent = False
 
     async def _send(self, one: Relocation, leaver: Leaver) -> None:
+        self._asked_for(leaver).is_heard = True
         try:
             await self.cluster.evict(leaver.pod, at_once=self._ends_at_once(leaver))
         except ClusterError as error:

@@ -109,6 +109,22 @@ REFUSED_EVICTIONS = (
         f"{IN_SPITE}::test_two_bad_moments_are_no_last_word",
     ),
     Mutant(
+        "who is kept in spite of a dry run, without a refusal",
+        "living pods are evicted every three minutes beside one that the API never lets go",
+        "k8s_bridge/relocation/executor.py",
+        ", spite=bool(kept))",
+        ")",
+        f"{IN_SPITE}::test_who_is_put_off_in_spite_of_a_dry_run_costs_others_once[500]",
+    ),
+    Mutant(
+        "who was asked to go at all",
+        "all that stand count as kept, so that all are told to go at once the next time",
+        "k8s_bridge/relocation/executor.py",
+        "        for leaver in kept or there:\n",
+        "        for leaver in there:\n",
+        f"{IN_SPITE}::test_who_is_put_off_in_spite_of_a_dry_run_costs_others_once[500]",
+    ),
+    Mutant(
         "what is independent of a refusal",
         "a repair is written whose seat is not left",
         "k8s_bridge/relocation/independent.py",

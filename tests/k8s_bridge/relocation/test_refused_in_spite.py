@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import (
+    Ambiguous,
     ClusterError,
     Conflict,
     NotFound,
@@ -217,5 +218,28 @@ async def test_two_bad_moments_are_no_last_word() -> None:
         await bench.clock.advance(60)
         assert len(at) == 2
         assert len(await bench.places("top")) == 16
+    finally:
+        await bench.stop()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [Throttled("too many requests", 429), Ambiguous("internal error", 500)],
+    ids=["429", "500"],
+)
+async def test_who_is_put_off_in_spite_of_a_dry_run_costs_others_once(error: ClusterError) -> None:
+    """One of 16 never goes, without a refusal: in an hour the others go for it but once."""
+    bench = Bench(1, 4)
+    try:
+
+        def puts_off(request: ApiRequest) -> ClusterError | None:
+            is_real = not request.dry_run and request.target.name.startswith("a-1-")
+            return error if is_real else None
+
+        api = await refusing(bench, puts_off)
+        await bench.submit("a", 16, priority="low")
+        await bench.submit("top", 16, priority="high")
+        await bench.clock.advance(3600)
+        assert api.evicted == 15
     finally:
         await bench.stop()
