@@ -155,7 +155,8 @@ class PreemptionPlanner:
         if not lower:
             self.caused.waits(gang.key, None, (), view)
         now_there = view.reading.snapshot
-        if not lower or self._forbidden.knows(gang, lower, limits, now_there):
+        kept = frozenset((one.gang, one.opened) for one in view.open)
+        if not lower or self._forbidden.knows(gang, lower, limits, now_there, kept):
             self._in_vain.note(gang.key)
             return None
         charge, one = charged(view.reading.snapshot, view), broken.get(gang.key)
@@ -179,7 +180,7 @@ class PreemptionPlanner:
             if plan.placement is not None or is_forbidden:
                 break
         if plan.reason is not None and plan.reason.kind is _FORBIDDEN:
-            why = self._forbidden.note(gang, lower, limits, now_there, plan.reason)
+            why = self._forbidden.note(gang, lower, limits, now_there, kept, plan.reason)
             self._tell(gang, view, why)
         # One of which no pod waits is told nothing by a cycle.
         told = own if gang.key in view.gangs else ()

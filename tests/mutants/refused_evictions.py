@@ -125,6 +125,24 @@ REFUSED_EVICTIONS = (
         f"{IN_SPITE}::test_who_is_put_off_in_spite_of_a_dry_run_costs_others_once[500]",
     ),
     Mutant(
+        "places that are no longer kept",
+        "a gang that budgets keep waiting is asked about ten minutes after it has room",
+        "k8s_bridge/relocation/evictions/forbidden_gangs.py",
+        "            and known.kept <= kept\n",
+        "",
+        "tests/k8s_bridge/relocation/test_eviction_limits.py"
+        "::test_a_place_that_is_no_longer_kept_is_minded_at_once",
+    ),
+    Mutant(
+        "places that are kept besides",
+        "a gang that budgets keep waiting is planned each time that a place is kept for another",
+        "k8s_bridge/relocation/evictions/forbidden_gangs.py",
+        "            and known.kept <= kept\n",
+        "            and known.kept == kept\n",
+        "tests/k8s_bridge/relocation/test_forbidden_gangs.py"
+        "::test_it_is_asked_again_once_a_place_is_no_longer_kept",
+    ),
+    Mutant(
         "what is independent of a refusal",
         "a repair is written whose seat is not left",
         "k8s_bridge/relocation/independent.py",

@@ -28,13 +28,17 @@ FREED_RETRY_SECONDS = 30.0
 with GPUs: their cores and memory may be what it lacks."""
 
 
+KeptPlaces = frozenset[tuple[GangKey, float]]
+"""Relocations whose places are kept: their gangs, and when they were opened."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Forbidden:
     """Nothing could be done for `gang` `until`, on the monotonic clock, for limits of evictions.
 
-    As long as the same gangs are below it under the same `limits`, and neither nodes, the config
-    nor the pods that have `ended` are others, nothing else can be. `ended_in_all` counts those
-    without GPUs too, of which it is minded `later`.
+    As long as the same gangs are below it under the same `limits`, places stay `kept` for others,
+    and neither nodes, the config nor the pods that have `ended` are others, nothing else can be.
+    `ended_in_all` counts those without GPUs too, of which it is minded `later`.
     """
 
     gang: Gang
@@ -42,6 +46,7 @@ class _Forbidden:
     limits: tuple[EvictionLimit, ...]
     fabric: Fabric
     config: SchedulerConfig
+    kept: KeptPlaces
     ended: int
     ended_in_all: int
     later: float
@@ -75,8 +80,12 @@ class ForbiddenGangs:
         lower: Sequence[StandingGang],
         limits: tuple[EvictionLimit, ...],
         snapshot: Snapshot,
+        kept: KeptPlaces,
     ) -> bool:
-        """Whether it is known that no plan can serve `gang` under these limits."""
+        """Whether it is known that no plan can serve `gang` under these limits.
+
+        Places that are `kept` since then as well are no room for it.
+        """
         known, now = self._known.get(gang.key), self.clock.monotonic()
         return (
             known is not None
@@ -86,6 +95,7 @@ class ForbiddenGangs:
             and known.gang == in_itself(gang)
             and known.fabric is snapshot.fabric
             and known.config is snapshot.config
+            and known.kept <= kept
             and known.ended == self._ended_for(gang)
             and (known.ended_in_all == self._ends[False] or known.later > now)
         )
@@ -96,6 +106,7 @@ class ForbiddenGangs:
         lower: Sequence[StandingGang],
         limits: tuple[EvictionLimit, ...],
         snapshot: Snapshot,
+        kept: KeptPlaces,
         reason: Reason,
     ) -> str:
         """Remember that `limits` alone keep `gang` waiting; what it is told, "" where it was told.
@@ -111,6 +122,7 @@ class ForbiddenGangs:
             limits,
             snapshot.fabric,
             snapshot.config,
+            kept,
             self._ended_for(gang),
             self._ends[False],
             later=now + FREED_RETRY_SECONDS,

@@ -294,3 +294,29 @@ async def test_room_that_comes_beside_what_a_budget_keeps(bench: Bench) -> None:
     await bench.clock.advance(15)
     assert len(await bench.places("top")) == 8
     assert len(await bench.places("keep")) == 4
+
+
+async def test_a_place_that_is_no_longer_kept_is_minded_at_once() -> None:
+    """Beside what a budget keeps, two nodes are kept for `x`, which is deleted: no pod has ended.
+
+    `go` makes way for `top` then, which needs these two, and not ten minutes later.
+    """
+    bench = Bench(1, 1)
+    try:
+        await bench.classes(low=1, high=10, meek=10)
+        await bench.start()
+        await bench.submit("keep", 2, priority="low")
+        await bench.submit("go", 1, priority="low")
+        await budget(bench, 0, "keep")
+        await bench.submit("x", 2, priority="meek")
+        await bench.clock.advance(700)
+        assert await bench.reservations() == ["ml/x"]
+        await bench.submit("top", 2, priority="high")
+        await bench.clock.advance(30)
+        assert not await bench.places("top")
+        await bench.delete("x")
+        await bench.clock.advance(30)
+        assert len(await bench.places("top")) == 2
+        assert len(await bench.places("keep")) == 2
+    finally:
+        await bench.stop()

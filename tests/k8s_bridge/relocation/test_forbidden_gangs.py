@@ -10,6 +10,7 @@ import pytest
 from fourleaf.k8s_bridge.relocation.evictions.forbidden_gangs import (
     FORBIDDEN_RETRY_SECONDS,
     ForbiddenGangs,
+    KeptPlaces,
 )
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.resources import Resources
@@ -25,21 +26,24 @@ LIMIT = EvictionLimit("budget", frozenset(LOWER.members), 0)
 SEEN = Snapshot(fabric([[2]]), (), (WAITS,), config(), 10_000.0)
 WHY = Reason(ReasonKind.NO_FREE_CAPACITY, "budget", (("limits", 1),))
 
+KEPT: KeptPlaces = frozenset({(gang("x", 2).key, 9_000.0)})
+"""A place is kept for another gang."""
+
 Asked = tuple[Snapshot, list[StandingGang], tuple[EvictionLimit, ...]]
 
 
 def noted() -> ForbiddenGangs:
     """A term in which it was found that the limit alone keeps the gang waiting."""
     known = ForbiddenGangs(InstantClock())
-    known.note(WAITS, [LOWER], (LIMIT,), SEEN, WHY)
+    known.note(WAITS, [LOWER], (LIMIT,), SEEN, KEPT, WHY)
     return known
 
 
-def knows(known: ForbiddenGangs, asked: Asked) -> bool:
-    """Whether that still holds for the gang as it stands in the snapshot."""
+def knows(known: ForbiddenGangs, asked: Asked, kept: KeptPlaces | None = None) -> bool:
+    """Whether that still holds for the gang as it stands in the snapshot, and these places."""
     snapshot, lower, limits = asked
     known.look(snapshot.running, {WAITS.key})
-    return known.knows(snapshot.gangs[0], lower, limits, snapshot)
+    return known.knows(snapshot.gangs[0], lower, limits, snapshot, KEPT if kept is None else kept)
 
 
 def as_before() -> Asked:
@@ -89,6 +93,13 @@ def test_it_is_not_asked_again_where_nothing_has_changed() -> None:
 def test_it_is_asked_again_once_anything_is_otherwise(change: Callable[[], Asked]) -> None:
     """Whatever it was that changed may help it."""
     assert not knows(noted(), change())
+
+
+def test_it_is_asked_again_once_a_place_is_no_longer_kept() -> None:
+    """One more that is kept helps nothing; one that was given up may be the room that it lacked."""
+    known, more = noted(), (gang("y", 2).key, 9_500.0)
+    assert knows(known, as_before(), KEPT | {more})
+    assert not knows(known, as_before(), frozenset({more}))
 
 
 def test_a_gang_that_is_gone_is_forgotten() -> None:
