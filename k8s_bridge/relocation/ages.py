@@ -31,6 +31,20 @@ class RelocationAges:
         self.clock = clock
         self._opened: dict[tuple[GangKey, float], float] = {}
         """Gang and time of a relocation -> when it was opened, on the monotonic clock."""
+        self._told: dict[tuple[GangKey, float], float] = {}
+        """The same -> when the API last let a pod go for it."""
+
+    def told(self, one: Relocation) -> None:
+        """The API has let a pod go for it."""
+        self._told[one.gang, one.opened] = self.clock.monotonic()
+
+    def idle(self, there: Sequence[Relocation]) -> dict[GangKey, float]:
+        """Seconds for which none was let go for these, which are all, since they were opened."""
+        now, known = self.clock.monotonic(), self._told
+        self._told = {
+            key: known[key] for one in there for key in [(one.gang, one.opened)] if key in known
+        }
+        return {gang: now - told for (gang, _), told in self._told.items()}
 
     def of(self, there: Sequence[Relocation]) -> dict[GangKey, float]:
         """Seconds for which these, which are all that there are, have been open."""

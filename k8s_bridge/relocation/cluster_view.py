@@ -50,7 +50,8 @@ class ClusterView:
     """The cluster now. `open` are all relocations, `dead` nodes of which all pods are lost.
 
     `now` in seconds since the epoch. `ages`: gang -> seconds for which its relocation is open, by a
-    clock that does not jump; where it is not given, by `now`. `overdue` are UIDs of leavers that
+    clock that does not jump; where it is not given, by `now`. `idle`: the same since the API last
+    let a pod go for it, in this term. `overdue` are UIDs of leavers that
     should have ended long ago, `told` those that were told to go in this term. `moved` are gangs
     of which places that are kept are in other leaves than they were, or the config allows others.
     `over` are those whose relocation only waits until its record is deleted, for ever maybe.
@@ -63,6 +64,7 @@ class ClusterView:
     dead: frozenset[str]
     now: float
     ages: Mapping[GangKey, float] = field(default_factory=dict)
+    idle: Mapping[GangKey, float] = field(default_factory=dict)
     overdue: frozenset[str] = frozenset()
     told: frozenset[str] = frozenset()
     moved: frozenset[GangKey] = frozenset()
@@ -72,6 +74,10 @@ class ClusterView:
     def age(self, one: Relocation) -> float:
         """Seconds for which a relocation is open."""
         return self.ages.get(one.gang, self.now - one.opened)
+
+    def idle_for(self, one: Relocation) -> float:
+        """Seconds since the API last let a pod go for a relocation, or since that is open."""
+        return self.idle.get(one.gang, self.age(one))
 
     @cached_property
     def serving(self) -> tuple[Relocation, ...]:

@@ -174,13 +174,13 @@ class Executor:
         """The cluster now."""
         dead = self.nodes.dead
         now, there = self.clock.wall(), tuple(self.store)
-        ages, overdue = self.ages.of(there), self.ends.overdue(there)
+        ages, idle, overdue = self.ages.of(there), self.ages.idle(there), self.ends.overdue(there)
         told, reading = frozenset(self._told), self.cache.reading()
         moved = self.kept_leaves.moved(there, reading.snapshot)
         over = frozenset(one.gang for one in there if (one.gang, one.opened) in self._doomed)
         makers = self.makers.of(there, self.cache.objects, now)
         return ClusterView(
-            self.cache, reading, there, dead, now, ages, overdue, told, moved, over, makers
+            self.cache, reading, there, dead, now, ages, idle, overdue, told, moved, over, makers
         )
 
     async def end(self, one: Relocation, why: str) -> None:
@@ -239,12 +239,14 @@ class Executor:
     def _remember(self, one: Relocation, view: ClusterView) -> None:
         """Remember who has not gone for a preemption: others make room next time.
 
-        Where the API was asked about some, those alone: it kept them in spite of their dry runs.
+        Where some were told to go, those alone; the API kept whom it heard of in spite of dry runs.
         """
         there = [leaver for leaver in one.leavers if view.stands(leaver.pod.uid, leaver.node)]
-        kept = [leaver for leaver in there if self._asked_for(leaver).is_heard]
-        for leaver in kept or there:
-            self.trials.remember(leaver.pod, "the API has not let it go", spite=bool(kept))
+        asked = {leaver: self._asked_for(leaver) for leaver in there}
+        begun = [leaver for leaver in there if asked[leaver].is_heard or asked[leaver].is_sent]
+        for leaver in begun or there:
+            spite = asked[leaver].is_heard
+            self.trials.remember(leaver.pod, "the API has not let it go", spite)
         for leaver in one.leavers:
             seen = view.seen(leaver.pod.uid)
             if leaver not in there and seen is not None and leaver.pod.uid in view.overdue:
@@ -367,6 +369,7 @@ class Executor:
                 await self._forbidden(one, leaver, error)
         else:
             self._told.add(leaver.pod.uid)
+            self.ages.told(one)
             self._log.info("evicted", pod=str(leaver.pod), gang=str(one.gang), why=one.why)
             self.observer.evicted(one, leaver)
             await self._tell_failure(leaver)

@@ -33,7 +33,8 @@ from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.resources import counted
 
 TOLD_SECONDS = 120.0
-"""Seconds within which the victims of a preemption have to be told to go: the API may refuse it."""
+"""Seconds within which a victim of a preemption has to be told to go, then the next one: the API
+may refuse it."""
 
 SILENCES = 3
 """So many times what makes a node dead, after which one that is not counts as alive."""
@@ -170,7 +171,9 @@ def _undone(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> st
 def _stay(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> bool:
     """Whether victims cannot be told to go, or do not go, so that there is no room."""
     if there:
-        return view.age(one) >= TOLD_SECONDS
+        # The API may take a few seconds for each of hundreds.
+        is_too_long = view.age(one) >= one.until - one.opened
+        return view.idle_for(one) >= TOLD_SECONDS or is_too_long
     has_room = view.fits(one) and not _holds_quota(one, view)
     return any(x.pod.uid in view.overdue for x in one.leavers) and not has_room
 

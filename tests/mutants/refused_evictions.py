@@ -6,6 +6,7 @@ from tests.mutants.mutant import Mutant
 
 REFUSED = "tests/k8s_bridge/relocation/test_refused_evictions.py"
 IN_SPITE = "tests/k8s_bridge/relocation/test_refused_in_spite.py"
+SLOW = "tests/k8s_bridge/relocation/test_slow_evictions.py"
 VOLUMES = "tests/k8s_bridge/scheduling/test_volumes.py"
 
 REFUSED_EVICTIONS = (
@@ -55,8 +56,8 @@ REFUSED_EVICTIONS = (
         "victims that cannot be told to go",
         "a gang waits ten minutes for a victim whose webhook answers nothing",
         "k8s_bridge/relocation/next_action.py",
-        "        return view.age(one) >= TOLD_SECONDS",
-        "        return False",
+        "        return view.idle_for(one) >= TOLD_SECONDS or is_too_long",
+        "        return is_too_long",
         f"{REFUSED}::test_evictions_that_hang_stop_no_other_preemption",
     ),
     Mutant(
@@ -112,15 +113,15 @@ REFUSED_EVICTIONS = (
         "who is kept in spite of a dry run, without a refusal",
         "living pods are evicted every three minutes beside one that the API never lets go",
         "k8s_bridge/relocation/executor.py",
-        ", spite=bool(kept))",
-        ")",
+        "            spite = asked[leaver].is_heard\n",
+        "            spite = False\n",
         f"{IN_SPITE}::test_who_is_put_off_in_spite_of_a_dry_run_costs_others_once[500]",
     ),
     Mutant(
         "who was asked to go at all",
         "all that stand count as kept, so that all are told to go at once the next time",
         "k8s_bridge/relocation/executor.py",
-        "        for leaver in kept or there:\n",
+        "        for leaver in begun or there:\n",
         "        for leaver in there:\n",
         f"{IN_SPITE}::test_who_is_put_off_in_spite_of_a_dry_run_costs_others_once[500]",
     ),
@@ -141,6 +142,30 @@ REFUSED_EVICTIONS = (
         "            and known.kept == kept\n",
         "tests/k8s_bridge/relocation/test_forbidden_gangs.py"
         "::test_it_is_asked_again_once_a_place_is_no_longer_kept",
+    ),
+    Mutant(
+        "evictions that make progress",
+        "a gang of hundreds that the API lets go slowly is evicted again and again, in part",
+        "k8s_bridge/relocation/executor.py",
+        "            self.ages.told(one)\n",
+        "",
+        f"{SLOW}::test_evictions_that_make_progress_are_not_given_up",
+    ),
+    Mutant(
+        "evictions that make progress for too long",
+        "a webhook that takes a minute for each pod keeps a gang waiting beside others",
+        "k8s_bridge/relocation/next_action.py",
+        "        return view.idle_for(one) >= TOLD_SECONDS or is_too_long",
+        "        return view.idle_for(one) >= TOLD_SECONDS",
+        f"{SLOW}::test_others_make_room_where_evictions_take_ten_minutes[90.0]",
+    ),
+    Mutant(
+        "answers that wait for others",
+        "trials of hundreds of pods are asked anew without end, and none goes",
+        "k8s_bridge/relocation/evictions/trials.py",
+        "            if one.of.left or one.of.ended >= oldest\n",
+        "            if not one.done.is_set()\n",
+        f"{SLOW}::test_answers_count_however_long_all_of_them_take",
     ),
     Mutant(
         "what is independent of a refusal",

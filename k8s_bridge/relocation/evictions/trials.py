@@ -63,15 +63,26 @@ class _Remembered:
 
 
 @dataclass(slots=True, eq=False)
+class _Question:
+    """What was asked at once: trials that are `left` without an answer, and when the last had one.
+
+    Of hundreds of pods only so many are asked about at a time: the first answers wait for the last.
+    """
+
+    left: int
+    ended: float = 0.0
+
+
+@dataclass(slots=True, eq=False)
 class _EvictionTrial:
-    """What the API says of one pod: `refusal`, from `ended` on the monotonic clock.
+    """What the API says of one pod: `refusal`, as a part of what `of` asks.
 
     An answer counts once: it is forgotten where it was used.
     """
 
+    of: _Question
     done: asyncio.Event = field(default_factory=asyncio.Event)
     refusal: str = ""
-    ended: float = 0.0
 
 
 @dataclass(slots=True, eq=False)
@@ -136,7 +147,8 @@ class EvictionTrials:
         asked = [(one, leaver) for one in plan for leaver in one.leavers if not leaver.lost]
         new = {leaver.pod.uid: leaver.pod for _, leaver in asked}
         new = {uid: pod for uid, pod in new.items() if uid not in self._trials}
-        self._trials |= {uid: _EvictionTrial() for uid in new}
+        question = _Question(len(new))
+        self._trials |= {uid: _EvictionTrial(question) for uid in new}
         if new:
             tasks = [self.spawn(self._run(pod)) for pod in new.values()]
             await patiently(tasks, self.clock.sleep(TRIAL_PATIENCE_SECONDS))
@@ -203,7 +215,8 @@ class EvictionTrials:
             await self._ask(pod, trial)
         if not trial.refusal and not self.was_refused(pod):
             self._refused.pop(pod.uid, None)
-        trial.ended = self.clock.monotonic()
+        trial.of.left -= 1
+        trial.of.ended = self.clock.monotonic()
         trial.done.set()
 
     async def _ask(self, pod: Target, trial: _EvictionTrial) -> None:
@@ -218,12 +231,10 @@ class EvictionTrials:
             timer.cancel()
 
     def _forget(self) -> None:
-        """Forget answers that came too long ago, and pods that are gone."""
+        """Forget answers of questions that ended too long ago, and pods that are gone."""
         oldest = self.clock.monotonic() - TRIAL_VALID_SECONDS
         self._trials = {
-            uid: one
-            for uid, one in self._trials.items()
-            if not one.done.is_set() or one.ended >= oldest
+            uid: one for uid, one in self._trials.items() if one.of.left or one.of.ended >= oldest
         }
         self._refused = {
             uid: one for uid, one in self._refused.items() if self.cache.seen(uid) is not None
