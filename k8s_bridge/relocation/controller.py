@@ -155,6 +155,13 @@ class RelocationController:
 
     async def run(self) -> None:
         """Step after step, until cancelled. Raises `Fenced` where another leads by now."""
+        self.preemption.ending.listen()
+        try:
+            await self._run()
+        finally:
+            self.preemption.ending.mute()
+
+    async def _run(self) -> None:
         swept = self.clock.monotonic()
         await self.executor.end_untold()
         while True:

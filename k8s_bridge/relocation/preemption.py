@@ -13,7 +13,7 @@ from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
 from fourleaf.k8s_bridge.ledger.compaction import being_bound
-from fourleaf.k8s_bridge.relocation.ages import WaitingAges
+from fourleaf.k8s_bridge.relocation.ages import EndingPods, WaitingAges
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.contention import beyond_quota, crowded_gangs, waiting_now
 from fourleaf.k8s_bridge.relocation.evictions.forbidden_gangs import ForbiddenGangs
@@ -79,6 +79,7 @@ class PreemptionPlanner:
     caused: CausedEvictions
     trials: BindingTrials | None = None
     brief_stays: BriefStays = field(init=False)
+    ending: EndingPods = field(init=False)
     _whole: WholeGangs = field(init=False)
     _forbidden: ForbiddenGangs = field(init=False)
     _windows: PreemptionWindows = field(init=False)
@@ -93,6 +94,7 @@ class PreemptionPlanner:
 
     def __post_init__(self) -> None:
         self.brief_stays = BriefStays(self.cache, self.clock)
+        self.ending = EndingPods(self.cache, self.clock)
         shared = (self.cache, self.store, self.planner, self.clock)
         self._whole = WholeGangs(*shared, self.evictions)
         self._forbidden = ForbiddenGangs(self.clock)
@@ -139,6 +141,7 @@ class PreemptionPlanner:
         self._looked_at[gang.key] = self.clock.monotonic()
         self._tried[gang.key] = self.clock.monotonic() + retry
         going = _leaving(view)
+        soon = going | self.ending.gone_soon(view.dead)
         beyond = beyond_quota(last) if last else ()
         lower = [
             one
@@ -165,7 +168,7 @@ class PreemptionPlanner:
         asked = [charge] if gang.key in view.gangs else []
         asked += [as_whole(charge, one)] if one is not None else []
         for question in asked:
-            if going and await self._has_room_soon(question, going, gang):
+            if soon and await self._has_room_soon(question, soon, gang):
                 self._in_vain.note(gang.key)
                 return None
             written = self.cache.once_written(question)
@@ -234,7 +237,7 @@ class PreemptionPlanner:
     async def _has_room_soon(
         self, snapshot: Snapshot, going: Container[PodName], gang: Gang
     ) -> bool:
-        """Whether what makes way for others leaves room for `gang` too, once it has gone."""
+        """Whether what makes way for others, or ends anyway, leaves room for `gang` once gone."""
         running = (pod for pod in snapshot.running if (pod.namespace, pod.name) not in going)
         later = replace(snapshot, running=tuple(running))
         return (await self.planner.preempt(later, gang.key)).placement is not None

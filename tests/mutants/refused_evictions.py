@@ -7,6 +7,7 @@ from tests.mutants.mutant import Mutant
 REFUSED = "tests/k8s_bridge/relocation/test_refused_evictions.py"
 IN_SPITE = "tests/k8s_bridge/relocation/test_refused_in_spite.py"
 SLOW = "tests/k8s_bridge/relocation/test_slow_evictions.py"
+ENDING = "tests/k8s_bridge/relocation/test_ending_pods.py"
 VOLUMES = "tests/k8s_bridge/scheduling/test_volumes.py"
 
 REFUSED_EVICTIONS = (
@@ -166,6 +167,22 @@ REFUSED_EVICTIONS = (
         "            if one.of.left or one.of.ended >= oldest\n",
         "            if not one.done.is_set()\n",
         f"{SLOW}::test_answers_count_however_long_all_of_them_take",
+    ),
+    Mutant(
+        "room of who ends anyway",
+        "a gang is evicted though another that is being deleted leaves the same room",
+        "k8s_bridge/relocation/preemption.py",
+        "        soon = going | self.ending.gone_soon(view.dead)\n",
+        "        soon = going\n",
+        f"{ENDING}::test_who_ends_anyway_is_room_to_come",
+    ),
+    Mutant(
+        "room of who never ends",
+        "a finalizer on one pod that was deleted keeps the most urgent gang waiting for ever",
+        "k8s_bridge/relocation/ages.py",
+        "            and now - since < _seconds_to_end(self._cache, seen.pod)\n",
+        "",
+        f"{ENDING}::test_who_never_ends_is_no_room_to_come",
     ),
     Mutant(
         "what is independent of a refusal",

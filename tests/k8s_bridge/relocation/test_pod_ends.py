@@ -8,7 +8,7 @@ import pytest
 
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.relocation.ages import PodEnds
+from fourleaf.k8s_bridge.relocation.ages import EndingPods, PodEnds
 from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation
 from tests.k8s_bridge.relocation.test_as_planned import GANG, body, cache
 from tests.twins.virtual_clock import VirtualClock
@@ -32,3 +32,30 @@ async def test_so_long_a_pod_may_end(said: Any, seconds: int) -> None:
     assert not ends.overdue([ONE])
     await clock.advance(2)
     assert ends.overdue([ONE]) == {"one"}
+
+
+@pytest.mark.parametrize(("said", "seconds"), [(600, 600), (10**9, 3600)])
+async def test_so_long_its_room_is_to_come(said: int, seconds: int) -> None:
+    """The same for who was told by others, on a node that is not dead; who is gone is forgotten."""
+    clock, seen = VirtualClock(), cache()
+    seen.take(PODS, body("one", 1, "n-0"))
+    ends = EndingPods(seen, clock)
+    ends.listen()
+    assert not ends.gone_soon(())
+    ending = body("one", 2, "n-0")
+    ending["metadata"] |= {
+        "deletionTimestamp": "2026-01-01T00:00:00Z",
+        "deletionGracePeriodSeconds": said,
+    }
+    seen.take(PODS, ending)
+    (name,) = ends.gone_soon(())
+    assert not ends.gone_soon({"n-0"})
+    later = EndingPods(seen, clock)
+    later.listen()
+    assert later.gone_soon(()) == {name}
+    await clock.advance(seconds + 119)
+    assert ends.gone_soon(()) == {name}
+    await clock.advance(2)
+    assert not ends.gone_soon(())
+    ends.mute()
+    later.mute()
