@@ -8,6 +8,7 @@ REFUSED = "tests/k8s_bridge/relocation/test_refused_evictions.py"
 IN_SPITE = "tests/k8s_bridge/relocation/test_refused_in_spite.py"
 SLOW = "tests/k8s_bridge/relocation/test_slow_evictions.py"
 ENDING = "tests/k8s_bridge/relocation/test_ending_pods.py"
+HOW_LONG = "tests/k8s_bridge/relocation/test_refused_for_how_long.py"
 VOLUMES = "tests/k8s_bridge/scheduling/test_volumes.py"
 
 REFUSED_EVICTIONS = (
@@ -183,6 +184,57 @@ REFUSED_EVICTIONS = (
         "            and now - since < _seconds_to_end(self._cache, seen.pod)\n",
         "",
         f"{ENDING}::test_who_never_ends_is_no_room_to_come",
+    ),
+    Mutant(
+        "pods that are about to go count in their budget",
+        "two gangs of one budget are planned to go at once, of which it lets one go",
+        "k8s_bridge/relocation/evictions/limits.py",
+        "if taken else limit\n",
+        "if False else limit\n",
+        f"{IN_SPITE}::test_who_is_about_to_go_counts_in_its_budget",
+    ),
+    Mutant(
+        "pods that are gone and were refused",
+        "what is known of evictions grows with every pod that was ever refused",
+        "k8s_bridge/relocation/evictions/trials.py",
+        "if self.cache.seen(uid) is not None\n",
+        "if True\n",
+        f"{HOW_LONG}::test_pods_that_are_gone_are_forgotten",
+    ),
+    Mutant(
+        "evictions that the API puts off",
+        "an API server that has too much to do is asked sooner than it asks for",
+        "k8s_bridge/relocation/executor.py",
+        "asked.backoff.next(max(EVICTION_RETRY_SECONDS, error.retry_after or 0.0))",
+        "asked.backoff.next(EVICTION_RETRY_SECONDS)",
+        f"{IN_SPITE}::test_an_eviction_is_sent_again_when_the_api_says",
+    ),
+    Mutant(
+        "rollbacks that the API puts off",
+        "an API server that has too much to do is asked to let members go sooner than it asks for",
+        "k8s_bridge/ledger/rollback.py",
+        "            return max(EVICTION_RETRY_SECONDS, error.retry_after or 0.0)",
+        "            return EVICTION_RETRY_SECONDS",
+        "tests/k8s_bridge/ledger/test_claims_back.py"
+        "::test_who_cannot_be_let_go_yet_is_asked_for_when_the_api_says",
+    ),
+    Mutant(
+        "late answers of bindings",
+        "a gang starts, or has others evicted, by what a webhook said ten minutes ago",
+        "k8s_bridge/ledger/binding_trials.py",
+        "trial.silent or late)",
+        "trial.silent)",
+        "tests/k8s_bridge/ledger/test_binding_trials.py"
+        "::test_a_late_answer_counts_for_a_minute[61-3]",
+    ),
+    Mutant(
+        "accounts that a server does not know yet",
+        "a commit goes back as an API server that has just started says 401",
+        "k8s_bridge/ledger/permanent_refusal.py",
+        "frozenset({401, 403})",
+        "frozenset({403})",
+        "tests/k8s_bridge/ledger/test_permanent_refusal.py"
+        "::test_who_may_not_write_may_have_come_too_early[401]",
     ),
     Mutant(
         "what is independent of a refusal",

@@ -132,14 +132,14 @@ class ForbiddenGangs:
             return ""
         self._log.info("preemption_forbidden", gang=str(gang.key), limits=reason.detail)
         by_pod = LimitsByPod(limits)
-        kept = sum(not by_pod.may_go(victim) for victim in lower)
+        staying = sum(not by_pod.may_go(victim) for victim in lower)
         own = [one for one in limits if _is_of(gang, one) and str(one) in reason.detail]
         named = f" ({listed([str(one) for one in own])})" if own else ""
         advice = "".join(dict.fromkeys(f"{one.advice}; " for one in own if one.advice))
         return (
             "It would start if pods of lower priority could be evicted, which "
             f"{counted(reason.count('limits'), 'limit')} of disruption budgets, admission, its "
-            f"namespace or its own affinity forbid{named}; {kept} of "
+            f"namespace or its own affinity forbid{named}; {staying} of "
             f"{counted(len(lower), 'lower gang')} may not be evicted at all. To unblock: {advice}"
             "raise these budgets, which the scheduler's log names (preemption_forbidden), or wait "
             "until a gang ends"

@@ -92,3 +92,16 @@ async def test_what_was_refused_counts_for_ten_minutes() -> None:
     await clock.advance(2)
     assert await trials.refusal(GANG, MEMBERS, ask=True) == ""
     assert dry_run.asked == 1
+
+
+@pytest.mark.parametrize(("age", "asked"), [(59, 2), (61, 3)])
+async def test_a_late_answer_counts_for_a_minute(age: int, asked: int) -> None:
+    """No plan has used it so far: a webhook may think otherwise after that."""
+    clock, dry_run = VirtualClock(), Answers()
+    trials = BindingTrials(cast("DryRun", dry_run), clock, asyncio.ensure_future, lambda: None)
+    for _ in range(2):
+        with pytest.raises(StillAsked):
+            await trials.refusal(GANG, MEMBERS)
+    await clock.advance(age)
+    assert await trials.refusal(GANG, MEMBERS) == ""
+    assert dry_run.asked == asked

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Refused
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused, Throttled
 from fourleaf.k8s_bridge.cluster.kinds import PODS, RESOURCE_CLAIMS
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
@@ -223,6 +223,21 @@ async def test_a_write_that_is_forbidden_is_not_given_up_at_once(
     world.check_claims()
 
 
+class Busy:
+    """An API that answers evictions so."""
+
+    def __init__(self, error: ClusterError) -> None:
+        self.error = error
+
+    async def before(self, request: ApiRequest) -> None:
+        """Put it off."""
+        if request.subresource == "eviction":
+            raise self.error
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Let what was done stand."""
+
+
 class Unbound:
     """Pods as a watch shows them that has not heard of their bindings yet."""
 
@@ -292,3 +307,22 @@ async def test_claims_on_a_node_in_doubt_wait_for_it(
     await leader.rest()
     assert leader.rolled == ([] if doubted else [f"node {late} is not ready"])
     assert reads
+
+
+async def test_who_cannot_be_let_go_yet_is_asked_for_when_the_api_says() -> None:
+    """It has too much to do, and says for how long; where it does not, in two seconds."""
+    world = await started()
+    wanted = await world.claiming("g", on(0, size=1))
+    leader = await Leader(world, "a").take_over()
+    await leader.commit(wanted)
+    await leader.rest()
+    binder, waits = leader.keeping.binder, list[float]()
+    for retry_after in (25.0, None):
+        busy = Busy(Throttled("too many requests", 429, retry_after=retry_after))
+        cluster = world.cluster.client("b", busy)
+        took = list[Body]()
+        going = Rollback(
+            cluster, binder.allocator, binder.provisioner, world.true_pods, took.append, took.append
+        )
+        waits.append(await going.let_go("c", wanted.members[0]))
+    assert waits == [25.0, 2.0]

@@ -21,6 +21,10 @@ POD = Target("ml", "g-0", "uid")
 class OnePod:
     """A cache that has seen one pod of a controller."""
 
+    def seen(self, uid: str) -> PodSeen | None:
+        """That pod, by its UID."""
+        return PodSeen(POD, "n", controller="owner") if uid == POD.uid else None
+
     def named(self, namespace: str, name: str) -> PodSeen:
         """That pod."""
         return PodSeen(POD, "n", controller="owner")
@@ -84,3 +88,13 @@ async def test_an_owner_whose_pod_never_ended_is_spared_for_ten_minutes(
     assert stays(trials)
     await clock.advance(2)
     assert not stays(trials)
+
+
+async def test_pods_that_are_gone_are_forgotten(trials: EvictionTrials) -> None:
+    """There are ever more of them, and none comes back under its UID."""
+    gone = Target("ml", "gone", "another")
+    trials.remember(POD, "no", spite=True)
+    trials.remember(gone, "no", spite=True)
+    assert not await trials.refusals([])
+    assert trials.was_refused(POD)
+    assert not trials.was_refused(gone)

@@ -6,6 +6,7 @@ The fabric is one spine of 4 leaves of 4 nodes, and a gang that waits may preemp
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
 from fourleaf.k8s_bridge.relocation.records import Relocation
 from tests.k8s_bridge.relocation.bench import Bench
-from tests.k8s_bridge.relocation.test_eviction_limits import changed
+from tests.k8s_bridge.relocation.test_eviction_limits import budget, changed
 
 
 class Keeps:
@@ -241,5 +242,55 @@ async def test_who_is_put_off_in_spite_of_a_dry_run_costs_others_once(error: Clu
         await bench.submit("top", 16, priority="high")
         await bench.clock.advance(3600)
         assert api.evicted == 15
+    finally:
+        await bench.stop()
+
+
+async def test_an_eviction_is_sent_again_when_the_api_says() -> None:
+    """It has too much to do, and asks for 25 s each time, which is more than a first pause."""
+    bench, at = Bench(1, 4), list[float]()
+    try:
+
+        def busy(request: ApiRequest) -> ClusterError | None:
+            if request.dry_run or not request.target.name.startswith("a-1-"):
+                return None
+            at.append(bench.clock.monotonic())
+            return Throttled("too many requests", 429, retry_after=25.0)
+
+        await refusing(bench, busy)
+        await bench.submit("a", 16, priority="low")
+        await bench.submit("top", 16, priority="high")
+        await bench.clock.advance(100)
+        assert len(at) >= 3
+        assert min(later - sooner for sooner, later in pairwise(at)) >= 25.0
+    finally:
+        await bench.stop()
+
+
+async def test_who_is_about_to_go_counts_in_its_budget() -> None:
+    """Of `a` and `b` a budget lets four go, which `a` does, slowly: `c` makes room for another.
+
+    The budget itself does not know of `a` before the API has let it go.
+    """
+    bench = Bench(1, 4)
+    try:
+        api = await refusing(bench, lambda _: None)
+        await bench.submit("a", 4, priority="low")
+        await bench.submit("b", 4, priority="low")
+        await bench.submit("c", 8, priority="middle")
+        await budget(bench, 4, "a", "b")
+        before = {name: await bench.uids(name) for name in "abc"}
+        busy = Throttled("too many requests", 429)
+        api.error = lambda request: None if request.dry_run else busy
+        await bench.submit("first", 4, priority="high")
+        await bench.clock.advance(10)
+        (one,) = await records(bench)
+        api.error = lambda request: (
+            busy if request.target.uid in {x.pod.uid for x in one.leavers} else None
+        )
+        await bench.submit("second", 4, priority="high")
+        await bench.clock.advance(20)
+        assert await changed(bench, before) == {"c"}
+        assert len(await bench.places("second")) == 4
     finally:
         await bench.stop()
