@@ -172,8 +172,8 @@ EVICTIONS = (
         "limits that forbid are named",
         "a gang of the highest priority waits for ever, and nothing says that budgets are why",
         "k8s_bridge/relocation/preemption.py",
-        "            why = self._forbidden.note(gang, lower, limits, now_there, plan.reason)\n",
-        '            why = ""\n',
+        "self._forbidden.note(gang, lower, limits, now_there, kept, plan.reason)\n",
+        '""\n',
         f"{PREEMPTION}::test_what_a_budget_forbids_is_not_forced",
     ),
     Mutant(

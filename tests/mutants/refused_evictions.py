@@ -165,8 +165,8 @@ REFUSED_EVICTIONS = (
         "answers that wait for others",
         "trials of hundreds of pods are asked anew without end, and none goes",
         "k8s_bridge/relocation/evictions/trials.py",
-        "            if one.of.left or one.of.ended >= oldest\n",
-        "            if not one.done.is_set()\n",
+        " if one.of.left or one.of.ended >= oldest\n",
+        " if not one.done.is_set()\n",
         f"{SLOW}::test_answers_count_however_long_all_of_them_take",
     ),
     Mutant(

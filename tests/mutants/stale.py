@@ -93,8 +93,8 @@ STALE = (
         "answers to old trials of evictions",
         "pods go by what a budget allowed an hour ago, and leave others of their gang alone",
         "k8s_bridge/relocation/evictions/trials.py",
-        "            if one.of.left or one.of.ended >= oldest\n",
-        "",
+        " if one.of.left or one.of.ended >= oldest\n",
+        "\n",
         f"{RELOCATION}/test_old_answers.py"
         "::test_an_answer_that_no_plan_has_used_counts_for_a_minute",
     ),

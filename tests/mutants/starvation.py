@@ -16,8 +16,8 @@ STARVATION = (
         "a grace period counts for an hour at most",
         "a pod that gives itself a year to end keeps the gang waiting that wants its room",
         "k8s_bridge/relocation/ages.py",
-        "return min(known, LONGEST_GRACE_SECONDS)",
-        "return known",
+        "return min(grace, LONGEST_GRACE_SECONDS)",
+        "return grace",
         f"{RELOCATION}/test_pod_ends.py::test_so_long_a_pod_may_end",
     ),
     Mutant(
