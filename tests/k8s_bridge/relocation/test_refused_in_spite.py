@@ -294,3 +294,31 @@ async def test_who_is_about_to_go_counts_in_its_budget() -> None:
         assert len(await bench.places("second")) == 4
     finally:
         await bench.stop()
+
+
+async def test_who_was_not_asked_is_not_remembered_as_kept() -> None:
+    """Top needs both leaves, and `keep` is put off: the second time `go` is not even told to go.
+
+    After that `go` makes way at once for a gang that needs its leaf alone.
+    """
+    bench = Bench(1, 2)
+    try:
+
+        def puts_off(request: ApiRequest) -> ClusterError | None:
+            is_kept = not request.dry_run and request.target.name.startswith("keep")
+            return Throttled("too many requests", 429) if is_kept else None
+
+        await refusing(bench, puts_off)
+        await bench.submit("keep", 4, priority="low")
+        await bench.submit("go", 4, priority="low")
+        await bench.submit("top", 8, priority="high")
+        for _ in range(2):
+            while not await bench.open_relocations():
+                await bench.clock.advance(5)
+            while await bench.open_relocations():
+                await bench.clock.advance(1)
+        await bench.submit("second", 4, priority="high")
+        await bench.clock.advance(20)
+        assert len(await bench.places("second")) == 4
+    finally:
+        await bench.stop()
