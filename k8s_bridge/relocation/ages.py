@@ -113,7 +113,7 @@ class PodEnds:
 
 
 class EndingPods:
-    """All pods that end, whoever has told them to: their room is to come, for one leader.
+    """All pods that end, whatever told them to: their room is to come, for one leader.
 
     Counted since this one has heard of it; not of those that are overdue.
     """

@@ -239,7 +239,8 @@ class Executor:
     def _remember(self, one: Relocation, view: ClusterView) -> None:
         """Remember who has not gone for a preemption: others make room next time.
 
-        Where some were told to go, those alone; the API kept whom it heard of in spite of dry runs.
+        Where some were told to go, those alone: those that the API heard of it kept in spite of
+        their dry runs.
         """
         there = [leaver for leaver in one.leavers if view.stands(leaver.pod.uid, leaver.node)]
         asked = {leaver: self._asked_for(leaver) for leaver in there}
