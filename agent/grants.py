@@ -83,7 +83,8 @@ def pod_on_node(body: Body) -> PodOnNode:
     """What the object of a pod says of its devices."""
     metadata = body["metadata"]
     text = str((metadata.get("annotations") or {}).get(DEVICES, ""))
-    target = Target(metadata.get("namespace", ""), metadata["name"], _uid(body))
+    at = str(metadata.get("namespace", "")), str(metadata["name"])
+    target = Target(*at, _uid(body))
     return PodOnNode(
         target, frozenset(devices_in(text)), not text and _picked(body.get("spec") or {})
     )
