@@ -152,6 +152,7 @@ class Binder:
                 await self.cluster.bind(binding(commit, member, pod))
                 return BindingResult(member, Bound.BOUND)
             except Throttled as error:
+                refusing.interrupted()
                 attempt.unsaid(error)
                 await self._wait(attempt, error.retry_after)
                 if is_gone(self.pods, member):
@@ -159,6 +160,7 @@ class Binder:
                 if attempt.is_late:
                     return None
             except Ambiguous as error:
+                refusing.interrupted()
                 # What was sent may still be under way: read only after a while.
                 attempt.unsaid(error)
                 await self._wait(attempt, error.retry_after)
@@ -168,6 +170,7 @@ class Binder:
                     return await self._impossible(commit, member, str(error))
                 await backoff.wait()
             except (Conflict, NotFound) as error:
+                refusing.interrupted()
                 attempt.met(error)
                 return None
         return await self._impossible(commit, member, f"node {member.node} is not ready")

@@ -153,9 +153,11 @@ class Allocator:
             except NotFound:
                 raise Impossible(f"ResourceClaim {one.claim} is gone") from None
             except Conflict:
+                refusing.interrupted()
                 patience.answered()
                 await backoff.wait()
             except (Ambiguous, Throttled) as error:
+                refusing.interrupted()
                 patience.unsaid(error)
                 await self.clock.sleep(patience.next_wait(error.retry_after))
             except Refused as error:

@@ -13,7 +13,14 @@ from typing import Any
 import pytest
 import yaml
 
-from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Conflict, NotFound
+from fourleaf.k8s_bridge.cluster.errors import (
+    Ambiguous,
+    ClusterError,
+    Conflict,
+    NotFound,
+    Refused,
+    Throttled,
+)
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES, NODES, PODS, Kind
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, gang, nodes, submit
@@ -27,6 +34,7 @@ from tests.k8s_bridge.node_health.test_monitor import DeafToNodes, evicted
 from tests.k8s_bridge.relocation.bench import FAILOVER, Bench
 from tests.k8s_bridge.test_scheduler import TEAM
 from tests.k8s_bridge.test_scheduler import Bench as Small
+from tests.twins.virtual_clock import VirtualClock
 
 OUT_OF_SERVICE = {"key": "node.kubernetes.io/out-of-service", "effect": "NoExecute"}
 READY, NOT_READY = ([{"type": "Ready", "status": said}] for said in ("True", "False"))
@@ -66,6 +74,12 @@ def _name(request: ApiRequest) -> str:
 
 def _writes_page(request: ApiRequest) -> bool:
     return _name(request).startswith("page-")
+
+
+def _lists_records(request: ApiRequest) -> bool:
+    """Heartbeats of kubelets are in another namespace."""
+    is_list = request.kind is LEASES and request.verb == "list"
+    return is_list and request.target.namespace == "kube-system"
 
 
 @pytest.mark.parametrize("sign", ["a taint", "a condition"])
@@ -300,4 +314,59 @@ async def test_pods_that_cannot_be_read_at_a_takeover_have_no_page_written_again
     await bench.submit("g", 4)
     await bench.clock.advance(10)
     assert len(await bench.places("g")) == 4
+    await bench.stop()
+
+
+class BadMoments:
+    """What `matches` is answered 403, then 429 for six seconds, then 403 once more."""
+
+    def __init__(self, clock: VirtualClock, matches: Callable[[ApiRequest], bool]) -> None:
+        self.clock, self.matches = clock, matches
+        self.first: float | None = None
+        self.refused = 0
+
+    async def before(self, request: ApiRequest) -> None:
+        """Answer."""
+        if not self.matches(request) or self.refused == 2:
+            return
+        now = self.clock.monotonic()
+        self.first = now if self.first is None else self.first
+        if self.refused == 1 and now < self.first + 6:
+            raise Throttled("too many requests", 429, "TooManyRequests")
+        self.refused += 1
+        raise Refused("a webhook has a bad moment", 403, "Forbidden")
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Let what was done stand."""
+
+
+async def test_two_bad_moments_of_a_binding_take_no_gang_back() -> None:
+    """They are no refusal in a row: the member is bound, and the other one stays."""
+    bench = Bench(1, 1)
+    moments = BadMoments(
+        bench.clock,
+        lambda request: request.subresource == "binding" and not request.dry_run,
+    )
+    await bench.start(answers=moments)
+    await bench.submit("g", 2)
+    before = await bench.uids("g")
+    await bench.clock.advance(30)
+    assert moments.refused == 2
+    assert await bench.uids("g") == before
+    assert len(await bench.places("g")) == 2
+    await bench.stop()
+
+
+async def test_two_bad_moments_of_a_takeover_end_no_term() -> None:
+    """Its records may not be listed, then not be had, then not be listed."""
+    bench = Bench(1, 1)
+    await bench.start()
+    await bench.submit("g", 2)
+    bench.tasks.pop().cancel()
+    await bench.clock.advance(1)
+    moments = BadMoments(bench.clock, _lists_records)
+    scheduler = await bench.start("b", answers=moments)
+    await bench.clock.advance(FAILOVER + 10)
+    assert moments.refused == 2
+    assert scheduler.epoch == 2
     await bench.stop()

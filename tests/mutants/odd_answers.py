@@ -143,4 +143,20 @@ ODD_ANSWERS = (
         "tests/k8s_bridge/informers/test_informers.py"
         "::test_synced_waits_on_where_a_kind_is_followed_no_longer",
     ),
+    Mutant(
+        "two refusals of a binding that are not in a row",
+        "a gang goes back, as a webhook had a bad moment twice",
+        "k8s_bridge/ledger/binding.py",
+        "            except Throttled as error:\n                refusing.interrupted()\n",
+        "            except Throttled as error:\n",
+        f"{ODD}::test_two_bad_moments_of_a_binding_take_no_gang_back",
+    ),
+    Mutant(
+        "two refusals of a read that are not in a row",
+        "a term ends, as a webhook or an authorizer had a bad moment twice",
+        "k8s_bridge/ledger/record_store.py",
+        "                refusing.interrupted()\n",
+        "",
+        f"{ODD}::test_two_bad_moments_of_a_takeover_end_no_term",
+    ),
 )
