@@ -181,8 +181,9 @@ async def mark(
     from fourleaf.cli.cluster.patches import patch_all
     from fourleaf.k8s_bridge.cluster.kinds import NODES
     from fourleaf.k8s_bridge.cluster.protocol import Target
-    from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN, END_JOBS
+    from fourleaf.k8s_bridge.relocation.evictions.drain_marks import END_JOBS
     from fourleaf.model.previews.places import nodes_of
+    from fourleaf.model.readers.objects.annotations import DRAIN
 
     nodes = nodes_of(live.reading().snapshot.fabric, places, reach.name)
     bodies = {

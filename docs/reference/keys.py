@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from docs.reference.markdown import code, table
 from fourleaf.k8s_bridge.cache.config_watcher import DEFRAGMENT
 from fourleaf.k8s_bridge.ledger.names import COMMIT, CONTENT, FENCE, RECORD
-from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN, END_JOBS
+from fourleaf.k8s_bridge.relocation.evictions.drain_marks import END_JOBS
 from fourleaf.model.config.topology_presets import PRESETS
 from fourleaf.model.crds.claim import CLAIM
 from fourleaf.model.devices.held_devices import DEVICES
@@ -15,6 +15,7 @@ from fourleaf.model.gang import Strategy
 from fourleaf.model.node import GPU_SOURCE_LABEL
 from fourleaf.model.readers.nodes.nodes import FAILURE_RATE
 from fourleaf.model.readers.objects import annotations as names
+from fourleaf.model.readers.objects.annotations import DRAIN
 from fourleaf.model.readers.objects.snapshot_mark import SNAPSHOT
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 from fourleaf.model.readers.pods.volumes import SELECTED_BY_US
@@ -70,7 +71,7 @@ WISHES = (
 )
 OPERATORS = (
     Key(FAILURE_RATE, "node", "Share of failures that is known of it, 0 to 1."),
-    Key(DRAIN, "node", "`true`: empty it."),
+    Key(DRAIN, "node", "`true`: empty it. It takes no new pods, cordoned or not."),
     Key(END_JOBS, "node", "`true`, beside that: Jobs with pods there may end of it."),
     Key(DEFRAGMENT, "ConfigMap", "When a defragmentation was asked for, in RFC 3339."),
     Key(ENFORCE, "namespace", "`true`: without an answer of the webhook, its pods are refused."),

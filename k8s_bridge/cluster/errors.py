@@ -5,6 +5,9 @@ from __future__ import annotations
 RETRY_AFTER_LIMIT_SECONDS = 30.0
 """What a server or a proxy may ask for at most: a record that is not written stops every gang."""
 
+BY_ADMISSION = "admission webhook"
+"""What messages have in which a webhook denies a request, by whatever status it likes."""
+
 
 class ClusterError(Exception):
     """A request that failed. `status` is the HTTP status, 0 where there was no answer.

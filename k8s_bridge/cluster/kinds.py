@@ -42,7 +42,9 @@ class Kind:
         return "/".join(parts)
 
 
-_ALWAYS_SERVED = frozenset({"", "apps", "batch", "policy", "scheduling.k8s.io", "storage.k8s.io"})
+_ALWAYS_SERVED = frozenset(
+    {"", "apps", "batch", "coordination.k8s.io", "policy", "scheduling.k8s.io", "storage.k8s.io"}
+)
 
 
 def _part(text: str) -> str:

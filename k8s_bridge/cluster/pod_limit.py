@@ -7,13 +7,17 @@ how much it asks for, and what the scheduler wrote. Who reads the pod is told wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from fourleaf.k8s_bridge.cluster.entry_limit import MOST_ENTRIES, has_too_many_entries
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.devices.held_devices import PREFIX
+from fourleaf.model.quantity import BadQuantity, in_bytes, millicores
 from fourleaf.model.readers.pods.constraint_text import without_constraints
 from fourleaf.model.readers.pods.kept_parts import CUT
 
@@ -28,6 +32,8 @@ FEW = 16
 
 _GPUS = frozenset(Spec().gpu_resources)
 _FIRST = frozenset({"cpu", "memory", "ephemeral-storage", *_GPUS})
+_NOTHING = re.compile(r"[0.]+([A-Za-z].*)?")
+"""An amount that holds nothing: zero of whatever unit, and of however many names."""
 _IN_METADATA = ("labels", "annotations")
 _IN_SPEC = ("overhead", "resourceClaims", "volumes")
 _IN_STATUS = (
@@ -84,10 +90,13 @@ def _long(body: Body, keys: tuple[str, ...], most: int) -> list[str]:
 
 
 def _first(value: Any, most: int) -> Any:
-    """The first entries of a list; of a map those that count first."""
+    """The first entries of a list; of a map those that count first, and none that is nothing."""
     if isinstance(value, list):
         return value[:most]
-    names = sorted(value, key=lambda name: name not in _FIRST and not name.startswith(PREFIX))
+    names = sorted(
+        (name for name in value if not _NOTHING.fullmatch(str(value[name]))),
+        key=lambda name: name not in _FIRST and not name.startswith(PREFIX),
+    )
     return {name: value[name] for name in names[:most]}
 
 
@@ -107,22 +116,43 @@ def _cut_containers(spec: Body) -> Iterator[str]:
             continue
         inner = sum(map(_length, listed))
         if len(listed) > MOST_OF_A_FIELD or inner > MOST_OF_CONTAINERS:
-            # Devices that were not counted would be given to others as well.
-            kept = sorted(listed, key=_rank)[:MOST_OF_A_FIELD]
+            # What was not counted would be given to others as well.
+            kept, left_out = listed[:MOST_OF_A_FIELD], listed[MOST_OF_A_FIELD:]
             each = max(LEAST_OF_A_CONTAINER, MOST_OF_CONTAINERS // len(kept) // 4)
             spec[key] = [_with_few_parts(one, each) for one in kept]
+            if left_out:
+                spec[key].append(_together(left_out))
             yield key
 
 
-def _rank(container: Any) -> int:
-    """0 for a container that asks for GPUs, 1 for one with another extended resource, else 2."""
-    resources = container.get("resources") if isinstance(container, dict) else None
-    asked = resources if isinstance(resources, dict) else {}
-    amounts = (asked.get(key) for key in ("requests", "limits"))
-    names = [name for one in amounts if isinstance(one, dict) for name in one]
-    if not _GPUS.isdisjoint(names):
-        return 0
-    return 1 if any("/" in name for name in names) else 2
+def _together(containers: Iterable[Any]) -> Body:
+    """One container that asks for all that these do, and has all of their ports on the host."""
+    asked: Counter[str] = Counter()
+    ports: list[Any] = []
+    for one in containers:
+        if not isinstance(one, dict):
+            continue
+        for name, amount in _asked(one).items():
+            if name in asked or name in _FIRST or len(asked) < MOST_OF_A_FIELD:
+                with suppress(BadQuantity):
+                    asked[name] += millicores(amount) if name == "cpu" else in_bytes(amount)
+        listed = one.get("ports")
+        said = listed if isinstance(listed, list) else []
+        ports += [port for port in said if isinstance(port, dict) and port.get("hostPort")]
+    amounts = {name: f"{sum_}m" if name == "cpu" else str(sum_) for name, sum_ in asked.items()}
+    together: Body = {"name": "left-out", "resources": {"requests": amounts}}
+    # Beside all others: of those that end before the next one begins, that is too much, not less.
+    return together | {"restartPolicy": "Always", "ports": ports[:MOST_OF_CONTAINERS]}
+
+
+def _asked(container: Body) -> Body:
+    """What a container asks for, limits where it says no more, and nothing that is zero."""
+    resources = container.get("resources")
+    found: Body = {}
+    if isinstance(resources, dict):
+        for amounts in (resources.get("limits"), resources.get("requests")):
+            found |= amounts if isinstance(amounts, dict) else {}
+    return {name: said for name, said in found.items() if not _NOTHING.fullmatch(str(said))}
 
 
 def _length(container: Any) -> int:

@@ -138,8 +138,22 @@ def _slices(kind: Kind, sliced: PageSlices | None, items: list[Body]) -> Iterato
         return
     for texts in sliced.slices():
         with without_collection():
-            some = [object_of(kind, text) for text in texts]
+            some = [body for text in texts for body in _objects_of(kind, text)]
         yield some
+
+
+def _objects_of(kind: Kind, text: bytes) -> list[Body]:
+    """The object in `text`; several where one begins otherwise than the first of its page."""
+    try:
+        return [object_of(kind, text)]
+    except ClusterError:
+        try:
+            bodies = orjson.loads(b"[%b]" % text)
+        except orjson.JSONDecodeError:
+            bodies = []
+        if len(bodies) < 2:
+            raise
+        return [trimmed(kind, body) for body in bodies]
 
 
 def event_of(kind: Kind, line: bytes) -> WatchEvent:

@@ -8,11 +8,17 @@ conflicts, and reading shows whether the record is the one that was written.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Conflict, NotFound, Refused, Throttled
+from fourleaf.k8s_bridge.cluster.errors import (
+    BY_ADMISSION,
+    Ambiguous,
+    Conflict,
+    NotFound,
+    Refused,
+    Throttled,
+)
 from fourleaf.k8s_bridge.cluster.kinds import LEASES
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
 from fourleaf.k8s_bridge.ledger.formats.codec import (
@@ -121,8 +127,12 @@ class Records:
 
     async def delete_once(self, name: str, version: str) -> None:
         """The same, without end where the API does not answer. Raises `ClusterError`."""
-        with suppress(NotFound):
+        try:
             await self._cluster.delete(LEASES, Target(self._namespace, name, "", version))
+        except NotFound as error:
+            # A webhook may deny by any status, and the record counts for as long as it is there.
+            if BY_ADMISSION in str(error):
+                raise Ambiguous(str(error), error.status) from error
 
     async def read(self, name: str) -> Body | None:
         """The Lease of that name by a quorum read, None where there is none."""

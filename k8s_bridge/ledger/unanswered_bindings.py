@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from fourleaf.k8s_bridge.cluster.errors import ClusterError
+from fourleaf.k8s_bridge.cluster.errors import BY_ADMISSION, ClusterError
 from fourleaf.k8s_bridge.ledger.ledger import Commit, Ledger
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.runtime.api_text import second
@@ -45,9 +45,6 @@ STEP = "look for a webhook on pods/binding, or for what keeps the API server fro
 
 OVERLOADED = 429
 """The status by which an API server puts off requests that it has no turn for."""
-
-BY_ADMISSION = "admission webhook"
-"""What the API server says of a webhook that denies a request, by whatever status."""
 
 SUSPECTS_LIMIT = 10_000
 """How many members that got no answer are remembered; the oldest are forgotten first."""

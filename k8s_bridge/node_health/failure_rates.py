@@ -9,7 +9,7 @@ leaf: one failure just now makes 500, two 750, and after one half-life one makes
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,15 @@ SCORE_FLOOR = 0.01
 
 MOST_FAILURES = 1e6
 """A kept score beyond is nonsense: no node fails so often."""
+
+LAST_MOMENT = 2.0**53
+"""A kept time beyond, before or after the epoch, is nonsense: JSON cannot say it again."""
+
+HIGHEST_SCORE = 10.0
+"""More says nothing more of the next days, and takes ever more half-lives to fade."""
+
+MOST_KEPT_BYTES = 60_000
+"""Of each list that is kept, about. A Lease takes 256 KiB of annotations."""
 
 LEAF_SHARE = 0.5
 """How much a failure of its leaf counts for a node."""
@@ -53,7 +62,8 @@ class FailureRates:
         """These nodes, and these leaves as a whole, have failed."""
         for names, scores in ((nodes, self.nodes), (leaves, self.leaves)):
             for name in names:
-                scores[name] = FailureScore(self._left(scores, name, now) + 1.0, now)
+                score = self._left(scores, name, now) + 1.0
+                scores[name] = FailureScore(min(score, HIGHEST_SCORE), now)
             # Nodes come and go under new names for as long as there is a leader.
             for name in [one for one in scores if self._left(scores, one, now) < SCORE_FLOOR]:
                 del scores[name]
@@ -64,16 +74,17 @@ class FailureRates:
         return round(1000 * (1 - math.exp2(-(own + LEAF_SHARE * shared))))
 
     def content(self, now: float) -> dict[str, Any]:
-        """All that is worth keeping, for `read`."""
+        """All that is worth keeping, for `read`; of very many, the highest scores."""
         # In the same form as scores, or an older version could read none of it.
-        return {"lost": dict.fromkeys(sorted(self.lost), (1, 0))} | {
-            name: {
-                one: [round(score.value, 3), round(score.at)]
-                for one, score in sorted(scores.items())
-                if score.by(now, self.half_life) >= SCORE_FLOOR
+        found = {"lost": dict.fromkeys(_fitting(sorted(self.lost)), (1.0, 0.0))}
+        for name, scores in (("nodes", self.nodes), ("leaves", self.leaves)):
+            left = {one: score.by(now, self.half_life) for one, score in scores.items()}
+            worth = [one for one in sorted(left) if left[one] >= SCORE_FLOOR]
+            kept = _fitting(sorted(worth, key=lambda one: -left[one]))
+            found[name] = {
+                one: (round(scores[one].value, 3), round(scores[one].at)) for one in sorted(kept)
             }
-            for name, scores in (("nodes", self.nodes), ("leaves", self.leaves))
-        }
+        return found
 
     def read(self, text: str) -> bool:
         """Add what was kept; False, and nothing is added, where the text makes no sense."""
@@ -82,7 +93,7 @@ class FailureRates:
         except ValidationError:
             return False
         rows = [row for scores in found.values() for row in scores.values()]
-        if not all(0 <= value <= MOST_FAILURES and math.isfinite(at) for value, at in rows):
+        if not all(0 <= value <= MOST_FAILURES and abs(at) <= LAST_MOMENT for value, at in rows):
             return False
         for name, scores in (("nodes", self.nodes), ("leaves", self.leaves)):
             for one, (value, at) in found.get(name, {}).items():
@@ -103,3 +114,17 @@ class FailureRates:
 
 
 _KEPT = TypeAdapter(dict[str, dict[str, tuple[float, float]]])
+
+
+def _fitting(names: Sequence[str]) -> Sequence[str]:
+    """The first of `names` that take `MOST_KEPT_BYTES` together, with a score each."""
+    left = MOST_KEPT_BYTES
+    for number, name in enumerate(names):
+        left -= len(name.encode("utf-8", "replace")) + _SCORE_BYTES
+        if left < 0:
+            return names[:number]
+    return names
+
+
+_SCORE_BYTES = 30
+"""About what a score takes as JSON, quotes and escapes included."""

@@ -151,7 +151,8 @@ def _cause(signs: Signs, limits: SilenceLimits) -> Cause | None:
 
 
 def _is_heard(signs: Signs, limits: SilenceLimits) -> bool:
-    late = signs.silence is not None and signs.silence > RETURN_SILENCE_SHARE * limits.silent
+    limit = limits.silent if signs.answers else RETURN_SILENCE_SHARE * limits.silent
+    late = signs.silence is not None and signs.silence > max(SUSPECT_SECONDS, limit)
     return signs.there and signs.ready == "True" and not late
 
 

@@ -27,6 +27,9 @@ FAILURE_THRESHOLD = 3
 PROBES_AT_ONCE = 256
 """Each takes a file, and time of the event loop."""
 
+MOST_ADDRESSES = 3
+"""Addresses of a host at which it is probed: one of them may not be reached from here."""
+
 CONTROL_NODES = 3
 """Nodes that are well and are probed too, to see whether hosts can be heard from here."""
 
@@ -139,15 +142,17 @@ def _doubt(error: OSError) -> int:
     return 0 if error.errno in ALIVE_ERRNOS else 1 + (error.errno in UNREACHABLE_ERRNOS)
 
 
-def kubelet_address(node: Body) -> KubeletAddress | None:
-    """Where the kubelet of a Node object listens, None where the object does not say."""
+def kubelet_addresses(node: Body) -> list[KubeletAddress]:
+    """Where the kubelet of a Node object listens: at each of these; none where it does not say."""
     status = node.get("status") or {}
+    endpoint = (status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}
+    port = endpoint.get("Port") or KUBELET_PORT
     for kind in ("InternalIP", "Hostname"):
-        for address in status.get("addresses") or ():
-            if address.get("type") == kind and address.get("address"):
-                endpoint = (status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}
-                return KubeletAddress(address["address"], endpoint.get("Port") or KUBELET_PORT)
-    return None
+        said = (one for one in status.get("addresses") or () if one.get("type") == kind)
+        found = [one["address"] for one in said if one.get("address")]
+        if found:
+            return [KubeletAddress(one, port) for one in found[:MOST_ADDRESSES]]
+    return []
 
 
 class Probes:
@@ -201,12 +206,17 @@ class Probes:
     async def _probed(
         self, nodes: Mapping[str, Body], names: Iterable[str]
     ) -> dict[str, bool | None]:
-        doors = {name: door for name in names if (door := kubelet_address(nodes[name]))}
+        doors = {name: found for name in names if (found := kubelet_addresses(nodes[name]))}
         self._denied.clear()
-        answers = await together(self._probe(name, door) for name, door in doors.items())
+        answers = await together(self._probe(name, some) for name, some in doors.items())
         return dict(zip(doors, answers, strict=True))
 
-    async def _probe(self, name: str, door: KubeletAddress) -> bool | None:
+    async def _probe(self, name: str, doors: Sequence[KubeletAddress]) -> bool | None:
+        """Whether it answers at any of its addresses; None where one could not be asked."""
+        answers = await together(self._ask(name, door) for door in doors)
+        return True if any(answers) else None if None in answers else False
+
+    async def _ask(self, name: str, door: KubeletAddress) -> bool | None:
         async with self._free:
             try:
                 return await self._prober.answers(door)

@@ -366,7 +366,9 @@ class Executor:
         try:
             await self.cluster.evict(leaver.pod, at_once=self._ends_at_once(leaver))
         except ClusterError as error:
-            if not is_gone(error):
+            if is_gone(error):
+                self._asked_for(leaver).refusals.interrupted()
+            else:
                 await self._forbidden(one, leaver, error)
         else:
             self._told.add(leaver.pod.uid)

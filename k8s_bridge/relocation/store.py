@@ -326,9 +326,14 @@ class RelocationStore:
         """Write anew what the last leader had under way; it holds even where that fails."""
         name = relocation_name(found.gang)
         now: Relocation | None = found
+        denied, tried = self.records.backoff(), list[str]()
         async with self._turns.of([str(found.gang)]):
             while now is not None:
                 self._open[now.gang] = now
+                if tried.count(now.version) > 1:
+                    # Admission may deny by any status: no other has written the record then.
+                    await denied.wait()
+                tried = [*tried[-1:], now.version]
                 try:
                     body = self._body(now)
                     written = await self.records.write_record(name, now.version, body)

@@ -21,13 +21,14 @@ from fourleaf.k8s_bridge.cluster.errors import Refused
 from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, actors
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN, END_JOBS
+from fourleaf.k8s_bridge.relocation.evictions.drain_marks import END_JOBS
 from fourleaf.model.documents.relocation import drain_document
 from fourleaf.model.plan import PlanStatus
 from fourleaf.model.previews.drain import drained
 from fourleaf.model.previews.ended_jobs import ended_jobs
 from fourleaf.model.problems import BadInput
 from fourleaf.model.readers import Source, read
+from fourleaf.model.readers.objects.annotations import DRAIN
 from fourleaf.model.relocation import RepairPlan
 from tests.cli.conftest import Run
 from tests.cli.made import text

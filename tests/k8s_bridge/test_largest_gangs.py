@@ -19,8 +19,8 @@ from fourleaf.k8s_bridge.ledger.formats.codec import read_gang, read_page
 from fourleaf.k8s_bridge.ledger.formats.envelope import RECORD_LIMIT_BYTES
 from fourleaf.k8s_bridge.ledger.names import GANGS, PAGES, RECORD
 from fourleaf.k8s_bridge.relocation.codec import RELOCATION, RELOCATIONS, read_relocation
-from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.model.gang import MOST_MEMBERS
+from fourleaf.model.readers.objects.annotations import DRAIN
 from tests.k8s_bridge.relocation.bench import FAILOVER
 from tests.k8s_bridge.relocation.bench import Bench as MovingBench
 from tests.k8s_bridge.test_scheduler import TEAM, Bench

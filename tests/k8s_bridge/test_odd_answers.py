@@ -26,10 +26,12 @@ from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, gang, nodes, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Listing, Target
+from fourleaf.k8s_bridge.ledger.names import gang_lease_name
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.reporter import Reporter
 from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
 from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP
+from tests.k8s_bridge.ledger.harness import Held, Leader, World, on
 from tests.k8s_bridge.node_health.test_monitor import DeafToNodes, evicted
 from tests.k8s_bridge.relocation.bench import FAILOVER, Bench
 from tests.k8s_bridge.test_scheduler import TEAM
@@ -370,3 +372,65 @@ async def test_two_bad_moments_of_a_takeover_end_no_term() -> None:
     assert moments.refused == 2
     assert scheduler.epoch == 2
     await bench.stop()
+
+
+async def test_relocations_that_admission_denies_are_no_storm() -> None:
+    """It says 409 to the new leader, as if another had written them."""
+    bench = Bench(1, 4)
+    await bench.config("{preemption: {afterSeconds: 5}}")
+    await bench.start()
+    await bench.classes(low=1, high=10)
+    await bench.submit("a", 16, priority="low")
+    bench.kubelets.grace = 1000
+    await bench.submit("top", 16, priority="high")
+    while not await bench.open_relocations():
+        await bench.clock.advance(0.5)
+    bench.tasks.pop().cancel()
+    denying = OddAnswers(DENIED, lambda request: _name(request).startswith("relocation-"))
+    denying.on = True
+    await bench.start("b", answers=denying)
+    await bench.clock.advance(FAILOVER + 30)
+    assert 2 <= sum(denying.asked[name] for name in denying.asked if "relocation-" in name) < 60
+    await bench.stop()
+
+
+class DeniedDeletions:
+    """The first five deletions of Leases are denied by a webhook, which says 404."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    async def before(self, request: ApiRequest) -> None:
+        """Deny it."""
+        if request.kind is LEASES and request.verb == "delete" and self.count < 5:
+            self.count += 1
+            raise NotFound('admission webhook "x" denied the request: no', 404)
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Let what was done stand."""
+
+
+async def test_a_deletion_that_admission_denies_fences_no_commit() -> None:
+    """The gang lease that the old leader has prepared stands, and it commits it late.
+
+    The new leader gives no node of it away before the lease is gone, or is a commit.
+    """
+    world = await World().start()
+    old = await Leader(world, "a").take_over()
+    wide = await world.gang("wide", on(0, 1))
+    held = Held("update", gang_lease_name("wide", "x").rsplit("x", 1)[0])
+    old.cluster.interceptors.append(held)
+    going = asyncio.ensure_future(old.decide(wide))
+    await asyncio.wait_for(held.met.wait(), 5)
+    new = Leader(world, "b")
+    new.cluster.interceptors.append(DeniedDeletions())
+    await new.take_over()
+    held.go.set()
+    outcome = await going
+    other = await world.gang("other", on(0))
+    await new.commit(other)
+    for _ in range(2):
+        await new.rest()
+        await new.keeping.sweep()
+    world.check((wide, other))
+    assert not outcome.committed

@@ -251,4 +251,76 @@ DOUBTED_NODES = (
         "",
         f"{CACHE_TESTS}::test_a_node_that_was_gone_is_in_doubt_anew",
     ),
+    Mutant(
+        "nodes that are to be emptied take no pod",
+        "a pod is moved off a node that was uncordoned, comes back, and is moved again for ever",
+        "model/readers/nodes/nodes.py",
+        "cordoned=cordoned or is_drained or metadata",
+        "cordoned=cordoned or metadata",
+        "tests/k8s_bridge/relocation/test_repair.py"
+        "::test_who_is_moved_off_a_node_does_not_come_back",
+    ),
+    Mutant(
+        "kept times that could not be written again",
+        "a Lease of failure rates with a time of 1e300 ends every term",
+        "k8s_bridge/node_health/failure_rates.py",
+        " and abs(at) <= LAST_MOMENT for value",
+        " for value",
+        "tests/k8s_bridge/node_health/test_failure_rates.py"
+        "::test_a_time_that_could_not_be_written_again_is_refused",
+    ),
+    Mutant(
+        "evictions of no number that could be written again",
+        "a Lease of evictions with a number of 10^30 ends every term",
+        "k8s_bridge/relocation/evictions/history.py",
+        "Annotated[int, Field(ge=0, le=MOST_PODS)]",
+        "Annotated[int, Field()]",
+        "tests/k8s_bridge/relocation/test_unread_evictions.py"
+        "::test_numbers_that_make_no_sense_count_for_nothing",
+    ),
+    Mutant(
+        "a returning node whose host answers",
+        "a node whose kubelet renews its Lease each 16 s takes no gang any more once it was dead",
+        "k8s_bridge/node_health/judge.py",
+        "limits.silent if signs.answers else RETURN_SILENCE_SHARE * limits.silent",
+        "RETURN_SILENCE_SHARE * limits.silent",
+        "tests/k8s_bridge/node_health/test_monitor.py"
+        "::test_a_kubelet_that_seldom_renews_is_well_again",
+    ),
+    Mutant(
+        "all addresses of a host",
+        "a gang is moved off a host that lives, of which one address is not reached",
+        "k8s_bridge/node_health/probe.py",
+        "for one in found[:MOST_ADDRESSES]]",
+        "for one in found[:1]]",
+        "tests/k8s_bridge/node_health/test_monitor.py"
+        "::test_a_host_that_answers_at_its_second_address_lives",
+    ),
+    Mutant(
+        "the highest score",
+        "a node that flapped for a day is avoided for two months",
+        "k8s_bridge/node_health/failure_rates.py",
+        "FailureScore(min(score, HIGHEST_SCORE), now)",
+        "FailureScore(score, now)",
+        "tests/k8s_bridge/node_health/test_failure_rates.py"
+        "::test_a_node_that_flapped_for_a_day_is_forgiven",
+    ),
+    Mutant(
+        "scores that fit into one Lease",
+        "after the loss of thousands of nodes none of the failures is kept for the next leader",
+        "k8s_bridge/node_health/failure_rates.py",
+        "            return names[:number]\n",
+        "            return names\n",
+        "tests/k8s_bridge/node_health/test_failure_rates.py"
+        "::test_thousands_of_nodes_that_failed_fit_into_one_lease",
+    ),
+    Mutant(
+        "a leaf that falls as a whole once more",
+        "a rack whose switch fails again and again counts as one that failed once",
+        "k8s_bridge/node_health/monitor.py",
+        "        self._fallen &= frozenset(self._leaf_of",
+        "        _ = frozenset(self._leaf_of",
+        "tests/k8s_bridge/node_health/test_failures_counted.py"
+        "::test_a_leaf_that_falls_as_a_whole_twice_is_counted_twice",
+    ),
 )

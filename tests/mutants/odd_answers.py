@@ -159,4 +159,29 @@ ODD_ANSWERS = (
         "",
         f"{ODD}::test_two_bad_moments_of_a_takeover_end_no_term",
     ),
+    Mutant(
+        "what is not there is told by the server",
+        "a proxy without a backend has leases taken for gone, and two gangs share their devices",
+        "k8s_bridge/cluster/live/answers.py",
+        "    if kind is NotFound and not _is_of_the_server(what, reason, words):\n",
+        "    if False:\n",
+        "tests/k8s_bridge/cluster/live/test_failures.py"
+        "::test_what_is_not_there_is_told_by_the_server",
+    ),
+    Mutant(
+        "deletions of records that admission denies by 404",
+        "a gang lease that stands is taken for gone, and two gangs share their devices",
+        "k8s_bridge/ledger/record_store.py",
+        "            if BY_ADMISSION in str(error):\n",
+        "            if False:\n",
+        f"{ODD}::test_a_deletion_that_admission_denies_fences_no_commit",
+    ),
+    Mutant(
+        "relocations that admission denies at a takeover",
+        "hundreds of writes within a second",
+        "k8s_bridge/relocation/store.py",
+        "                if tried.count(now.version) > 1:\n",
+        "                if False:\n",
+        f"{ODD}::test_relocations_that_admission_denies_are_no_storm",
+    ),
 )

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from fourleaf.k8s_bridge.cluster.errors import (
+    BY_ADMISSION,
     AlreadyExists,
     Ambiguous,
     ClusterError,
@@ -42,6 +43,8 @@ def error_of(what: str, status: int, headers: Mapping[str, str], content: bytes)
     words = str(said.get("message") or content[:_LONGEST].decode(errors="replace"))
     message = one_line(" ".join(map(_short, (words, *_uncounted_budgets(said)))))
     kind = _BY_STATUS.get(status, Ambiguous if status >= 500 else Refused)
+    if kind is NotFound and not _is_of_the_server(what, reason, words):
+        kind = Ambiguous
     if kind is Conflict and reason == "AlreadyExists":
         kind = AlreadyExists
     if status == 422 and _another_uid(said):
@@ -51,6 +54,16 @@ def error_of(what: str, status: int, headers: Mapping[str, str], content: bytes)
     if retry_after is None:
         retry_after = _seconds(part_of(said, "details").get("retryAfterSeconds"))
     return kind(f"{what}: {status} {message}", status, reason, retry_after)
+
+
+def _is_of_the_server(what: str, reason: str, words: str) -> bool:
+    """Whether an API server, or a webhook of it, has said that something is not there.
+
+    What stands before it says so for all that it knows no backend of. An API server gives no reason
+    where it does not serve a kind at all, of which lists alone are asked for.
+    """
+    is_list = what.startswith(("list ", "watch "))
+    return is_list or reason == "NotFound" or BY_ADMISSION in words
 
 
 def _uncounted_budgets(said: Mapping[str, Any]) -> Iterator[str]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.model.readers.objects.annotations import DRAIN
 
-DRAIN = "topology.scheduler/drain"
-"""Annotation of a node that is to be emptied; `true`."""
 END_JOBS = "topology.scheduler/end-jobs"
 """Annotation of such a node: Jobs with pods there may end of it; `true`."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from fourleaf.k8s_bridge.cluster.errors import (
+    BY_ADMISSION,
     Ambiguous,
     ClusterError,
     Conflict,
     NotFound,
     Throttled,
 )
-from fourleaf.k8s_bridge.ledger.unanswered_bindings import BY_ADMISSION
 
 BUDGET = "disruption budget"
 """What the message of a 429 names that is no throttling: the budget lets the pod not go."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from typing import Annotated
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, FiniteFloat, TypeAdapter, ValidationError
 
 from fourleaf.k8s_bridge.ledger.state_lease import SavedInTime, StateLease
 from fourleaf.k8s_bridge.runtime.concurrency import patiently
@@ -28,9 +29,12 @@ FUTURE_SECONDS = 120.0
 """Seconds by which a row may be ahead of the clock: a minute's evictions are dated as of its end,
 and clocks of two leaders differ. What is further ahead was written by a clock that was wrong."""
 
+MOST_PODS = 1_000_000_000
+"""Of a row: more is nonsense, and might not be written again."""
+
 Row = tuple[float, str, int]
 """When, who, how many pods; seconds since the epoch."""
-_ROWS = TypeAdapter(list[Row])
+_ROWS = TypeAdapter(list[tuple[FiniteFloat, str, Annotated[int, Field(ge=0, le=MOST_PODS)]]])
 
 
 @dataclass(slots=True, eq=False)

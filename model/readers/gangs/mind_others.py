@@ -135,6 +135,7 @@ def _take_turns(
     places: dict[int, Draft] = {}
     going: dict[GangKey, Draft] = {}
     foreign: dict[str, set[PodTerm]] = defaultdict(set)
+    comparisons: Counter[str] = Counter()
     for draft in sorted((one for one in drafts if one.gang.hold is None), key=turns.order):
         if budget.refuses(draft) or turns.have_none_for(draft):
             continue
@@ -149,9 +150,12 @@ def _take_turns(
             turns.goes_ahead(going[first], draft)
             _let_go_first(draft, first)
             continue
-        theirs = foreign[draft.gang.key.namespace]
-        theirs |= {term for pod in some for term in pod.wants.apart if _is_foreign(term, pod)}
-        if len(theirs) > MOST_FOREIGN_TERMS:
+        namespace = draft.gang.key.namespace
+        new = {term for pod in some for term in pod.wants.apart if _is_foreign(term, pod)}
+        new -= foreign[namespace]
+        foreign[namespace] |= new
+        comparisons[namespace] += sum(term.selector.comparisons for term in new)
+        if comparisons[namespace] > MOST_FOREIGN_TERMS:
             _hold_for_foreign_terms(draft)
             continue
         going[draft.gang.key] = draft
@@ -229,8 +233,9 @@ def _hold_for_foreign_terms(draft: Draft) -> None:
         draft,
         ReasonKind.NAMESPACE_LIMIT,
         f"gangs of namespace {draft.gang.key.namespace} that go first have {MOST_FOREIGN_TERMS} "
-        "different terms of anti-affinity to pods of other namespaces, which are all that may be",
-        "Let pods share terms, or have them name no other namespaces.",
+        "different terms of anti-affinity to pods of other namespaces, which are all that may be; "
+        "one of many values counts as several",
+        "Let pods share terms, or have them name no other namespaces, or fewer values.",
     )
 
 

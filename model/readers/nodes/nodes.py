@@ -24,7 +24,7 @@ from fourleaf.model.readers.objects.amounts import (
     is_part_of_gpus,
     most_devices,
 )
-from fourleaf.model.readers.objects.annotations import BANDWIDTH, PREFIX, field_of
+from fourleaf.model.readers.objects.annotations import BANDWIDTH, DRAIN, PREFIX, field_of
 from fourleaf.model.readers.objects.lookup import Objects
 from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.topology.found import Found, found_in
@@ -137,6 +137,8 @@ def _read(
     offered = amounts(manifest, status.get(key), f"status.{key}")
     gpu_name = gpu_resource(manifest, offered, spec.gpu_resources, f"status.{key}")
     cordoned = manifest.flag(node_spec.get("unschedulable"), "spec.unschedulable")
+    # Who is moved off a node that is to be emptied would else come back, again and again.
+    is_drained = annotations.get(DRAIN) == "true"
     node = Node(
         name=manifest.name,
         leaf="",
@@ -151,7 +153,7 @@ def _read(
         taints=_taints(manifest, node_spec),
         features=_features(status),
         ready=_ready(manifest, status),
-        cordoned=cordoned or metadata.get("deletionTimestamp") is not None,
+        cordoned=cordoned or is_drained or metadata.get("deletionTimestamp") is not None,
     )
     for fault in beside.faults:
         advice = "See what the driver on the node publishes; it may be about to do so anew."

@@ -27,6 +27,8 @@ MOVE_COST = PREFIX + "move-cost"
 REPAIR_POLICY = PREFIX + "repair-policy"
 DURATION = PREFIX + "expected-duration"
 NODE_FEATURES = PREFIX + "node-features"
+DRAIN = PREFIX + "drain"
+"""Of a node that is to be emptied; `true`."""
 FEATURES = ("cufile", "gpudirect", "infiniband")
 """What a pod may ask of nodes: storage to GPUs, adapters to GPUs, a port of InfiniBand."""
 MOST_UNKNOWN = 16

@@ -17,6 +17,7 @@ from fourleaf.model.readers.pods.needed_features import needed_features
 from fourleaf.model.readers.pods.node_terms import Terms, node_selector_terms
 from fourleaf.model.readers.pods.pod_terms import (
     FORBIDS,
+    MOST_NAMESPACES,
     PodTerm,
     SpreadConstraint,
     read_pod_term,
@@ -162,10 +163,11 @@ def _pod_terms(
     """The required terms of an affinity to pods, and the first field that cannot be honoured."""
     part = manifest.mapping(affinity.get(kind), f"spec.affinity.{kind}")
     field = f"spec.affinity.{kind}.{REQUIRED}"
-    found = []
+    found, left = [], MOST_NAMESPACES
     for path, body in manifest.mappings(part.get(REQUIRED), field):
-        term, unsupported = read_pod_term(manifest, body, path, widely)
+        term, unsupported = read_pod_term(manifest, body, path, widely, left)
         if term is None:
             return (), unsupported
         found.append(term)
+        left -= len(term.namespaces) - 1
     return tuple(found), ""

@@ -11,6 +11,9 @@ from fourleaf.model.readers.pods.label_selector import LabelSelector, read_selec
 FORBIDS, ANYWAY = "DoNotSchedule", "ScheduleAnyway"
 """What a topology spread constraint comes to where it cannot be met."""
 
+MOST_NAMESPACES = 64
+"""Namespaces that the terms of a pod may list: beside each of them each term is known by itself."""
+
 EVERY_NAMESPACE = ""
 """Stands among the namespaces of a term for all that there are."""
 
@@ -52,20 +55,27 @@ class SpreadConstraint:
 
 
 def read_pod_term(
-    manifest: Manifest, body: Body, path: str, widely: bool = False
+    manifest: Manifest,
+    body: Body,
+    path: str,
+    widely: bool = False,
+    most: int = MOST_NAMESPACES,
 ) -> tuple[PodTerm | None, str]:
     """The PodAffinityTerm at `path`, or None and the field that cannot be honoured.
 
-    Labels of namespaces are not read: read `widely`, a term that goes by them is about all.
+    Labels of namespaces are not read, nor more than `most` of their names: read `widely`, a term
+    that goes by such is about all.
     """
     key = manifest.text(body.get("topologyKey"), f"{path}.topologyKey")
     if not key:
         return None, f"{manifest.prefix}{path}.topologyKey"
     namespaces = _namespaces(manifest, body, path)
-    if namespaces is None and widely:
+    is_long = namespaces is not None and len(namespaces) > max(1, most)
+    if (namespaces is None or is_long) and widely:
         namespaces = (EVERY_NAMESPACE,)
-    if namespaces is None:
-        return None, f"{manifest.prefix}{path}.namespaceSelector"
+    elif namespaces is None or is_long:
+        field = "namespaces" if is_long else "namespaceSelector"
+        return None, f"{manifest.prefix}{path}.{field}"
     selector = _selector(manifest, body, path)
     return PodTerm(selector, f"{manifest.prefix}{path}", key, namespaces), ""
 

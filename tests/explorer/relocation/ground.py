@@ -6,8 +6,8 @@ from fourleaf.k8s_bridge.cluster.kinds import LEASES, NAMESPACES, NODES, PRIORIT
 from fourleaf.k8s_bridge.cluster.memory.actors import node
 from fourleaf.k8s_bridge.ledger.names import PAGE, RECORD
 from fourleaf.k8s_bridge.ledger.page_layout import laid_out
-from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.model.readers import Source, read
+from fourleaf.model.readers.objects.annotations import DRAIN
 from tests.explorer.code.door import Fate
 from tests.explorer.code.ground import Ground
 from tests.explorer.code.leader import Leader, StandingClock

@@ -144,3 +144,15 @@ async def test_others_have_their_turn_between_slices(
         task.cancel()
     assert len(listing.items) == 40
     assert len(set(seen)) == len(seen) >= 20
+
+
+@pytest.mark.parametrize("order", ["ax", "xa", "axa", "aax", "axxa"])
+def test_an_object_that_begins_otherwise_costs_no_other(order: str) -> None:
+    """A field that no schema knows comes before its metadata, as a tenant has named it so."""
+    head = '{"apiVersion":"ray.io/v1",'
+    tail = '"kind":"RayCluster","metadata":{"name":"%s"},"spec":{}}'
+    made = {"a": head + tail % "a", "x": head + '"b":{"q":1},' + tail % "x"}
+    items = ",".join(made[one] for one in order)
+    end = '],"kind":"L","metadata":{"resourceVersion":"5"}}'
+    page = page_of(RAY_CLUSTERS, f'{head}"items":[{items}{end}'.encode())
+    assert "".join(one["metadata"]["name"] for one in page.items) == order

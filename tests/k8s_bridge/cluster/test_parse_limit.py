@@ -120,6 +120,7 @@ def test_very_many_strings_are_not_looked_at_one_by_one(monkeypatch: pytest.Monk
 
 def test_events_are_read_without_collection(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lists by the hundred thousand would have the collector look at all that is kept."""
+    gc.enable()
     seen: list[bool] = []
     trimmed = slim_objects.trimmed
 

@@ -127,6 +127,51 @@ def test_the_gpus_of_the_last_of_many_containers_count() -> None:
     assert [pod.request.gpus for pod in reading.snapshot.running] == [8]
 
 
+NOTHING = {"nvidia.com/gpu": "0", "a.x/b": 0, "a.x/c": "0.0Ki"}
+ALL = {"nvidia.com/gpu": "8", "cpu": "60", "memory": "500Gi", "rdma/hca": "8"}
+
+
+@pytest.mark.parametrize("key", ["containers", "initContainers"])
+@pytest.mark.parametrize("before", [499, 500, 2_000])
+def test_what_holds_nothing_leaves_what_holds_something_counted(before: int, key: str) -> None:
+    """Containers that ask for no GPU by its name, and one that asks for all of a node."""
+    first = containers(before, resources={"limits": NOTHING})
+    last = {"name": "all", "resources": {"limits": ALL}, "restartPolicy": "Always"}
+    body = made.pod("big", None, phase="Running", nodeName="n1")
+    body["spec"][key] = [*first, last]
+    (pod,) = reading_of(slim(body)).snapshot.running
+    assert (pod.request.gpus, pod.request.cpu) == (8, 60_000)
+    assert pod.request.memory == 500 * 2**30
+    assert ("rdma/hca", 8) in pod.request.extra
+
+
+def test_of_many_containers_all_cores_are_counted() -> None:
+    """1,000 of 100m each, of which 500 are kept one by one."""
+    many = containers(1_000, resources={"requests": {"cpu": "100m"}})
+    body = made.pod("big", None, phase="Running", nodeName="n1", containers=many)
+    (pod,) = reading_of(slim(body)).snapshot.running
+    assert pod.request.cpu == 100_000
+
+
+def test_amounts_of_nothing_leave_no_other_uncounted() -> None:
+    """2,001 names that come before the one of which the container holds eight."""
+    limits = dict.fromkeys(amounts(2_001), "0m") | {"rdma/hca": "8"}
+    one = containers(1, resources={"limits": limits, "requests": limits})
+    body = made.pod("big", None, phase="Running", nodeName="n1", containers=one)
+    (pod,) = reading_of(slim(body)).snapshot.running
+    assert ("rdma/hca", 8) in pod.request.extra
+
+
+def test_ports_of_containers_that_are_left_out_are_taken() -> None:
+    """One host port each, of 600 containers."""
+    many = [
+        {"name": f"c{i}", "ports": [{"containerPort": 1, "hostPort": i + 1}]} for i in range(600)
+    ]
+    body = made.pod("big", None, phase="Running", nodeName="n1", containers=many)
+    (pod,) = reading_of(slim(body)).snapshot.running
+    assert sum("port" in name.lower() for name, _ in pod.request.extra) == 600
+
+
 def test_what_a_large_pod_says_is_kept_whole() -> None:
     """Forty containers with ten ports each, forty volumes, and a hundred labels are no excess."""
     ports = [{"containerPort": i, "protocol": "TCP"} for i in range(1, 11)]

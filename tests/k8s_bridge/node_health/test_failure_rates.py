@@ -80,3 +80,31 @@ def test_nodes_that_come_under_ever_new_names_are_forgotten() -> None:
         failures.failed([f"spot-{day}"], [f"leaf-{day}"], day * DAY)
     assert sorted(failures.nodes) == [f"spot-{day}" for day in range(93, 100)]
     assert len(failures.leaves) == 7
+
+
+def test_a_node_that_flapped_for_a_day_is_forgiven() -> None:
+    """It has failed each minute; eight half-lives later that is less than four failures."""
+    rates = FailureRates(7 * DAY)
+    for minute in range(1440):
+        rates.failed(["a"], [], 60.0 * minute)
+    assert rates.permille("a", "l", DAY + 56 * DAY) < 100
+
+
+def test_thousands_of_nodes_that_failed_fit_into_one_lease() -> None:
+    """Those that failed last are kept."""
+    rates = FailureRates(7 * DAY)
+    nodes = [f"gpu-node-{i:05}.dc1.example.com" for i in range(4000)]
+    rates.failed(nodes[:3999], [], 0.0)
+    rates.failed(nodes[3999:], [], 5 * DAY)
+    rates.lost = frozenset(nodes)
+    kept = orjson.dumps(rates.content(5 * DAY))
+    assert 80_000 < len(kept) < 256 * 1024
+    after = FailureRates(7 * DAY)
+    assert after.read(kept.decode())
+    assert after.permille(nodes[3999], "l", 5 * DAY) == 500
+
+
+@pytest.mark.parametrize("at", ["1e300", "-1e300", "1e16"])
+def test_a_time_that_could_not_be_written_again_is_refused(at: str) -> None:
+    """A leader would read it, and fail as it saves it."""
+    assert not FailureRates(DAY).read(f'{{"nodes": {{"a": [1, {at}]}}}}')

@@ -189,3 +189,12 @@ async def test_who_returns_is_not_in_doubt_where_most_fall_silent(ward: Ward) ->
     assert ward.monitor.judgements["b1"].verdict is NodeVerdict.RETURNING
     assert ward.cache.is_doubted("b2")
     assert not ward.cache.is_doubted("b1")
+
+
+async def test_a_leaf_that_falls_as_a_whole_twice_is_counted_twice(ward: Ward) -> None:
+    """Both of its nodes are well in between."""
+    await ward.fail("b1", "b2")
+    await ward.mend("b1", "b2")
+    await ward.look(40)
+    await ward.fail("b1", "b2")
+    assert ward.counts() == {"b1": 2, "b2": 2, "b": 2}

@@ -27,6 +27,7 @@ from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.reporter import Reporter
 from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
 from tests.k8s_bridge.relocation.bench import Bench
+from tests.twins import heartbeats
 
 
 @pytest.fixture
@@ -289,3 +290,37 @@ async def test_a_crowd_of_suspects_is_asked_by_and_by(
     bench.heartbeats.silent |= {one["metadata"]["name"] for one in bench.fabric}
     await bench.clock.advance(20)
     assert crowd.most == PROBES_AT_ONCE
+
+
+async def test_a_host_that_answers_at_its_second_address_lives(bench: Bench) -> None:
+    """The first one is not reached from here, and its kubelet is silent: no member moves."""
+    await bench.start()
+    await bench.submit("g", 4)
+    before, name = await bench.uids("g"), (await bench.places("g"))[0]
+    both = [{"type": "InternalIP", "address": one} for one in ("10.9.9.9", name)]
+    await bench.cluster.patch(NODES, Target("", name), {"status": {"addresses": both}}, "status")
+    bench.heartbeats.unreachable.add("10.9.9.9")
+    bench.heartbeats.silent.add(name)
+    await bench.clock.advance(40)
+    assert not await evicted(bench, before)
+
+
+@pytest.mark.parametrize(("silent", "every"), [(12, 10.0), (20, 16.0)])
+async def test_a_kubelet_that_seldom_renews_is_well_again(
+    monkeypatch: pytest.MonkeyPatch, silent: int, every: float
+) -> None:
+    """A node dies, comes back, and takes gangs again: its host answers in between."""
+    monkeypatch.setattr(heartbeats, "HEARTBEAT_SECONDS", every)
+    bench = Bench(1, 2)
+    await bench.config(f"{{failures: {{silentSeconds: {silent}}}}}")
+    await bench.start()
+    await bench.submit("g", 1)
+    (name,) = (await bench.places("g")).values()
+    bench.lose(name)
+    await bench.clock.advance(150)
+    bench.restore(name)
+    await bench.clock.advance(900)
+    await bench.submit("w", 7)
+    await bench.clock.advance(30)
+    assert len(await bench.places("w")) == 7
+    await bench.stop()

@@ -17,7 +17,7 @@ from fourleaf.k8s_bridge.node_health.probe import (
     KubeletAddress,
     Probes,
     TcpProber,
-    kubelet_address,
+    kubelet_addresses,
 )
 
 PROBER = TcpProber(timeout_seconds=0.3)
@@ -208,11 +208,13 @@ def test_where_a_kubelet_listens() -> None:
         {"type": "InternalIP", "address": "10.0.0.1"},
     ]
     status = {"addresses": addresses, "daemonEndpoints": {"kubeletEndpoint": {"Port": 7}}}
-    assert kubelet_address({"status": status}) == KubeletAddress("10.0.0.1", 7)
-    assert kubelet_address({"status": {"addresses": addresses[:1]}}) == KubeletAddress(
-        "h", KUBELET_PORT
-    )
-    assert kubelet_address({}) is None
+    assert kubelet_addresses({"status": status}) == [KubeletAddress("10.0.0.1", 7)]
+    assert kubelet_addresses({"status": {"addresses": addresses[:1]}}) == [
+        KubeletAddress("h", KUBELET_PORT)
+    ]
+    assert kubelet_addresses({}) == []
+    many = [{"type": "InternalIP", "address": f"10.0.0.{i}"} for i in range(9)]
+    assert len(kubelet_addresses({"status": {"addresses": many}})) == 3
 
 
 class OneRackIsCutOff:

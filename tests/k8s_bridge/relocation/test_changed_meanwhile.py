@@ -12,8 +12,8 @@ from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.names import PAGE
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
-from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.model.gang import GangKey
+from fourleaf.model.readers.objects.annotations import DRAIN
 from fourleaf.model.relocation import PreemptionPlan
 from fourleaf.model.snapshot import Snapshot
 from tests.k8s_bridge.relocation.bench import TEAM, Bench, leaf_of

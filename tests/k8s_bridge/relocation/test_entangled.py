@@ -12,9 +12,9 @@ from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, node, pod
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.entangled import entangled
-from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
 from fourleaf.model.gang import GangKey
+from fourleaf.model.readers.objects.annotations import DRAIN
 from fourleaf.model.resources import Resources
 from tests.k8s_bridge.ledger.harness import InstantClock
 from tests.k8s_bridge.relocation.bench import TEAM, Bench

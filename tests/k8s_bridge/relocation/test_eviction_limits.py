@@ -22,9 +22,9 @@ from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
-from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.k8s_bridge.relocation.records import Purpose
 from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP
+from fourleaf.model.readers.objects.annotations import DRAIN
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 from tests.twins.jobs import job
 

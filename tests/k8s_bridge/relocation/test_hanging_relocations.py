@@ -16,9 +16,9 @@ from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.names import PAGE
 from fourleaf.k8s_bridge.relocation.codec import relocation_name
 from fourleaf.k8s_bridge.relocation.controller import SWEEP_SECONDS, RelocationController
-from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.k8s_bridge.relocation.executor import Executor
 from fourleaf.model.gang import GangKey
+from fourleaf.model.readers.objects.annotations import DRAIN
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 
 RECORD = relocation_name(GangKey(TEAM, "g"))

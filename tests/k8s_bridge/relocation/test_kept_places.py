@@ -11,9 +11,9 @@ from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, JOBS, LEASES, NODES, 
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, container
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
-from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP
 from fourleaf.model.devices.visibility import ENTRY
+from fourleaf.model.readers.objects.annotations import DRAIN
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 from tests.twins.jobs import job
 

@@ -9,7 +9,7 @@ import pytest
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
+from fourleaf.model.readers.objects.annotations import DRAIN
 from tests.k8s_bridge.relocation.bench import Bench
 
 

@@ -8,9 +8,9 @@ from fourleaf.k8s_bridge.cluster.kinds import JOBS, LEASES, NODES
 from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
+from fourleaf.model.readers.objects.annotations import DRAIN
 from fourleaf.model.relocation import PreemptionPlan, RepairPlan
 from fourleaf.model.snapshot import Snapshot
 from tests.k8s_bridge.relocation.bench import TEAM, Bench, Solved

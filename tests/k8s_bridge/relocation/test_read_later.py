@@ -8,8 +8,8 @@ import pytest
 
 from fourleaf.k8s_bridge.cluster.kinds import JOBS, NODES
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.model.readers.live import read_allowance
+from fourleaf.model.readers.objects.annotations import DRAIN
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 
 

@@ -15,11 +15,11 @@ from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused,
 from fourleaf.k8s_bridge.cluster.kinds import JOBS, LEASES, NODES
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.k8s_bridge.relocation.independent import independent
 from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.model.gang import Gang, GangKey, Role
+from fourleaf.model.readers.objects.annotations import DRAIN
 from fourleaf.model.resources import Resources
 from fourleaf.model.running_gang import StandingGang
 from tests.k8s_bridge.relocation.bench import TEAM, Bench

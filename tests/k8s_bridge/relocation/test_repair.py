@@ -20,8 +20,8 @@ from fourleaf.k8s_bridge.cluster.kinds import (
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS
-from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP
+from fourleaf.model.readers.objects.annotations import DRAIN
 from tests.k8s_bridge.relocation.bench import TEAM, Bench, leaf_of
 
 
@@ -329,3 +329,21 @@ async def test_what_a_budget_forbids_is_not_forced(bench: Bench) -> None:
     events = (await bench.cluster.list(EVENTS)).items
     (said,) = [one["note"] for one in events if one["reason"] == "NotRepaired"]
     assert "disruption budget ml/all lets 0 go" in said
+
+
+async def test_who_is_moved_off_a_node_does_not_come_back() -> None:
+    """It was marked to be emptied, and uncordoned since: no pod starts there, and none moves."""
+    bench = Bench(1, 1)
+    await bench.start()
+    node = Target("", "n-0-0-0")
+    marks = {"metadata": {"annotations": {DRAIN: "true"}}}
+    await bench.cluster.patch(NODES, node, {**marks, "spec": {"unschedulable": True}})
+    await bench.clock.advance(30)
+    await bench.cluster.patch(NODES, node, {"spec": {"unschedulable": None}})
+    for number in range(4):
+        await bench.submit(f"f{number}", 1, gpus=4)
+    before = await bench.uids("f3")
+    await bench.clock.advance(120)
+    assert await bench.uids("f3") == before
+    assert "n-0-0-0" not in (await bench.places("f3")).values()
+    await bench.stop()

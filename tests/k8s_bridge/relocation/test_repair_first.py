@@ -13,10 +13,10 @@ import pytest
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.k8s_bridge.relocation.repair import RepairPlanner
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import GangKey
+from fourleaf.model.readers.objects.annotations import DRAIN
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import RepairPlan
 from fourleaf.model.snapshot import RunningPod, Snapshot

@@ -12,7 +12,7 @@ from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.ledger.names import page_name
-from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
+from fourleaf.model.readers.objects.annotations import DRAIN
 from tests.k8s_bridge.relocation.bench import TEAM, Bench, leaf_of
 from tests.k8s_bridge.scheduling.test_hanging_records import Hangs
 

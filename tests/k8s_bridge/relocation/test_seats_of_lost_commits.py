@@ -8,7 +8,7 @@ from fourleaf.k8s_bridge.cluster.errors import Conflict
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
+from fourleaf.model.readers.objects.annotations import DRAIN
 from tests.k8s_bridge.relocation.bench import Bench
 
 

@@ -7,8 +7,10 @@ import asyncio
 import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused
+from fourleaf.k8s_bridge.cluster.kinds import LEASES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from fourleaf.k8s_bridge.ledger.names import CONTENT
 from fourleaf.k8s_bridge.ledger.state_lease import StateLease
 from fourleaf.k8s_bridge.relocation.evictions.history import (
     FUTURE_SECONDS,
@@ -158,3 +160,20 @@ async def test_the_next_leader_gives_no_second_limit(
     await bench.submit("late", 1)
     assert not await bench.places("two", EVIL)
     assert "had 4 pods of other namespaces evicted within an hour" in await told(bench, "two")
+
+
+@pytest.mark.parametrize("pods", ["1" + "0" * 30, "-1", "1.5"])
+async def test_numbers_that_make_no_sense_count_for_nothing(pods: str) -> None:
+    """They could not be written again, which would end each term that has read them."""
+    clock = VirtualClock()
+    cluster = MemoryCluster(clock=clock)
+    text = f'[[{clock.wall()}, "{EVIL}", {pods}]]'
+    metadata = {"name": EVICTIONS_LEASE, "annotations": {CONTENT: text}}
+    await cluster.create(LEASES, "kube-system", {"metadata": metadata, "spec": {}})
+    kept = StateLease(cluster, "kube-system", EVICTIONS_LEASE, clock)
+    history = EvictionHistory(kept, HOUR_SECONDS)
+    await history.load()
+    assert history.current() == []
+    history.add(EVIL, 1, clock.wall())
+    await history.keep()
+    assert "1]" in await kept.load()

@@ -18,10 +18,10 @@ from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, JOBS, LEASES, 
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
 from fourleaf.k8s_bridge.relocation.tenants.brief_stays import BriefStays
 from fourleaf.model.gang import GangKey
+from fourleaf.model.readers.objects.annotations import DRAIN
 from fourleaf.model.resources import Resources
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 from tests.k8s_bridge.relocation.test_refused_evictions import Answers

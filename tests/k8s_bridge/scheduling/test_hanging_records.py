@@ -17,8 +17,8 @@ from fourleaf.k8s_bridge.ledger.formats.codec import gang_body, read_page
 from fourleaf.k8s_bridge.ledger.names import GANG, PAGES, RECORD, page_name
 from fourleaf.k8s_bridge.ledger.records import GangLease, Member, Phase
 from fourleaf.k8s_bridge.node_health.monitor import FAILURES_LEASE
-from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
 from fourleaf.model.gang import GangKey
+from fourleaf.model.readers.objects.annotations import DRAIN
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 
 STRAY = "gang-stray-0123456789ab"

@@ -9,7 +9,7 @@ from fourleaf.k8s_bridge.cluster.errors import NotFound
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import LEAF
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.relocation.evictions.drain_marks import DRAIN
+from fourleaf.model.readers.objects.annotations import DRAIN
 from tests.simulation.jobs import bound, ended
 
 if TYPE_CHECKING:

@@ -62,6 +62,27 @@ async def test_status(tmp_path: Path, code: int, reason: str, kind: type[Cluster
     assert "said" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("told", "kind"),
+    [
+        (status(404, "NotFound"), NotFound),
+        (answer(404, "default backend - 404"), Ambiguous),
+        (status(404, ""), Ambiguous),
+    ],
+)
+async def test_what_is_not_there_is_told_by_the_server(
+    tmp_path: Path, told: bytes, kind: type[ClusterError]
+) -> None:
+    """A proxy without a backend knows no object; a list says what is not served at all."""
+    async with serving(tmp_path, told, told, told) as (cluster, _):
+        for asked in (cluster.get(LEASES, LEASE), cluster.delete(LEASES, LEASE)):
+            with pytest.raises(ClusterError) as caught:
+                await asked
+            assert type(caught.value) is kind
+        with pytest.raises(NotFound):
+            await cluster.list(LEASES)
+
+
 async def test_retry_after(tmp_path: Path) -> None:
     """What the server asks for, in its header or in its Status, is handed on in seconds."""
     by_header = answer(429, {}, "Retry-After: 3\r\n")

@@ -228,3 +228,37 @@ def test_members_that_are_looked_for_among_neighbours_count(
     gang = reading(*NODES, *bound, pod("g-40", 0, **fields)).snapshot.gangs[0]
     assert gang.hold is None or gang.hold.kind is not ReasonKind.NAMESPACE_LIMIT
     assert 2 * 40 // kept_apart.PODS_A_COMPARISON in counted
+
+
+def test_waiting_terms_of_many_values_count_as_many() -> None:
+    """40 pods that go first, each with a term of 300 values: 25 of them may, ten a term."""
+    values = tuple(f"v{i}" for i in range(300))
+    pods = []
+    for number in range(40):
+        one = repels(f"w{number}", off("app", (f"own-{number}", *values), "In"))
+        del one["spec"]["nodeName"], one["status"]
+        pods.append(one)
+    kinds = [one.hold.kind for one in reading(*NODES, *pods).snapshot.gangs if one.hold]
+    assert kinds == [ReasonKind.NAMESPACE_LIMIT] * 15
+
+
+@pytest.mark.parametrize(
+    ("names", "terms", "holds"), [(64, 1, False), (65, 1, True), (40, 2, True)]
+)
+def test_a_pod_that_lists_too_many_namespaces_waits(names: int, terms: int, holds: bool) -> None:
+    """One that runs with such a term repels those of all namespaces, which it could have said."""
+    listed = [f"team-{i}" for i in range(names)]
+    some = [
+        {"topologyKey": HOST, "namespaces": listed, "labelSelector": {"matchLabels": {"a": str(i)}}}
+        for i in range(terms)
+    ]
+    affinity = {"podAntiAffinity": {REQUIRED: some}}
+    (gang,) = reading(*NODES, pod("w", 1, affinity=affinity)).snapshot.gangs
+    assert (gang.hold is not None) is holds
+    if gang.hold is not None:
+        assert gang.hold.kind is ReasonKind.UNSUPPORTED
+        assert "namespaces" in gang.hold.detail
+    runs = pod("r", 0, namespace="other", affinity=affinity, nodeName="a", phase="Running")
+    honest = pod("h", 1, labels={"a": str(terms - 1)})
+    (gang,) = reading(*NODES, runs, honest).snapshot.gangs
+    assert ("a" not in nodes_of(gang)) is holds
