@@ -75,14 +75,16 @@ class FailureRates:
 
     def content(self, now: float) -> dict[str, Any]:
         """All that is worth keeping, for `read`; of very many, the highest scores."""
-        # In the same form as scores, or an older version could read none of it.
-        found = {"lost": dict.fromkeys(_fitting(sorted(self.lost)), (1.0, 0.0))}
+        found: dict[str, dict[str, list[float]]] = {}
+        if self.lost:
+            # In the same form as scores, or an older version could read none of it.
+            found["lost"] = {name: [1, 0] for name in _fitting(sorted(self.lost))}
         for name, scores in (("nodes", self.nodes), ("leaves", self.leaves)):
             left = {one: score.by(now, self.half_life) for one, score in scores.items()}
             worth = [one for one in sorted(left) if left[one] >= SCORE_FLOOR]
             kept = _fitting(sorted(worth, key=lambda one: -left[one]))
             found[name] = {
-                one: (round(scores[one].value, 3), round(scores[one].at)) for one in sorted(kept)
+                one: [round(scores[one].value, 3), round(scores[one].at)] for one in sorted(kept)
             }
         return found
 
