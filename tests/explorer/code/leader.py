@@ -297,7 +297,10 @@ class Leader:
 
     def _put_off(self) -> list[str]:
         """Commits that are not to be let go yet, and records that are not to be written yet."""
-        retries = [*self.keeping._rollbacks.items(), *self.keeping._retries._refused.items()]
+        retries = [
+            *self.keeping._rollbacks._refused.items(),
+            *self.keeping._retries._refused.items(),
+        ]
         return sorted(name for name, retry in retries if retry.due > self.clock.now)
 
     def _sight(self) -> bytes:
