@@ -100,7 +100,7 @@ class ClusterView:
         left = [
             one
             for one in self.serving
-            if one.owner and one.gang not in found and self._has_left(one)
+            if one.owner and one.gang not in found and self.has_left(one)
         ]
         # Once for all: a rack may have lost a thousand pods, and ten thousand may wait.
         made: dict[tuple[str, str], _ByKind] = {(one.gang.namespace, one.owner): {} for one in left}
@@ -116,7 +116,7 @@ class ClusterView:
                 found[one.gang] = come
         return found
 
-    def _has_left(self, one: Relocation) -> bool:
+    def has_left(self, one: Relocation) -> bool:
         """Whether those have gone whose places it keeps for others."""
         return all(seat.waits or self.is_gone(seat.pod.uid) for seat in one.seats)
 

@@ -242,7 +242,9 @@ def _seated(one: Relocation, gang: Gang, view: ClusterView) -> RelocationStep:
         return REST
     if len(waiting) > len(one.seats):
         return RelocationStep(over=True, why=TOO_MANY)
-    if len(waiting) < len(one.seats) and gang.hold is None and view.to_come(gang) == 0:
+    # One that was told to go may be seen to live still: its maker makes another once it has gone.
+    is_short = len(waiting) < len(one.seats) and gang.hold is None and view.has_left(one)
+    if is_short and view.to_come(gang) == 0:
         return RelocationStep(over=True, why=TOO_FEW)
     if len(waiting) < len(one.seats) or not view.fits(one):
         return REST

@@ -38,7 +38,7 @@ LAST_LOOKS = (
         "places that are not left yet",
         "a replica waits a quarter of an hour for a place whose pod may go only once it is ready",
         "k8s_bridge/relocation/cluster_view.py",
-        "one.gang not in found and self._has_left(one)\n",
+        "one.gang not in found and self.has_left(one)\n",
         "one.gang not in found\n",
         f"{RELOCATION}/test_replicas.py"
         "::test_who_waits_beside_a_replica_that_may_not_go_yet_starts",
