@@ -57,6 +57,14 @@ ODD_RECORDS = (
         "tests/k8s_bridge/election/test_election.py::test_what_others_write_beside_renews_no_lease",
     ),
     Mutant(
+        "pods that were told to go and are seen to live",
+        "a living member is evicted, and the places that were kept for it are given up at once",
+        "k8s_bridge/relocation/next_action.py",
+        " and gang.hold is None and view.has_left(one)\n",
+        " and gang.hold is None\n",
+        "tests/k8s_bridge/relocation/test_late_watch.py::test_who_was_told_to_go_is_to_come_anew",
+    ),
+    Mutant(
         "Jobs that are smaller now",
         "two members wait for a quarter of an hour for others that none makes",
         "k8s_bridge/relocation/next_action.py",
