@@ -75,7 +75,8 @@ HARM = (
         "k8s_bridge/node_health/deleted_nodes.py",
         '                    await self.cluster.get(NODES, Target("", name))\n',
         '                    raise NotFound("")\n',
-        f"{MONITOR}::test_a_standby_that_has_not_heard_of_a_node",
+        "tests/k8s_bridge/node_health/test_deleted_nodes.py"
+        "::test_one_that_is_there_after_all_is_asked_for_once_in_forty_seconds",
     ),
     Mutant(
         "errors of our own are no silence",

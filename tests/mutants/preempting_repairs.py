@@ -18,14 +18,6 @@ PREEMPTING_REPAIRS = (
         f"{WHOLE}::test_lower_gangs_make_way_for_a_gang_that_lost_a_member[its node]",
     ),
     Mutant(
-        "room that a repair is to use",
-        "lower gangs go for a gang, and its room is given up before the gang has moved there",
-        "k8s_bridge/relocation/next_action.py",
-        "    if gang is None or awaits_repair or",
-        "    if gang is None or",
-        f"{WHOLE}::test_lower_gangs_make_way_for_a_gang_that_lost_a_member[its pod]",
-    ),
-    Mutant(
         "members that may not move",
         "lower gangs are evicted for one whose Job would end of the members that move",
         "k8s_bridge/relocation/evictions/whole_gangs.py",
