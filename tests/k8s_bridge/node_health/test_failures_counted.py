@@ -164,7 +164,7 @@ async def test_what_fails_before_it_is_loaded_counts(ward: Ward) -> None:
 
 
 async def test_who_returns_is_not_well_at_once_for_the_next_leader(ward: Ward) -> None:
-    """A node that flaps gets no gang for thirty seconds, whoever leads."""
+    """A node that flaps gets no gang for thirty seconds, also where the lead changes."""
     await ward.fail("b1")
     await ward.mend("b1")
     await ward.lead()
