@@ -31,6 +31,9 @@ from tests.webhook.made import review
 ANSWER_SECONDS = 0.1
 """Seconds after which an answer counts as one that lasts."""
 
+READY_SECONDS = 120.0
+"""Seconds in which the dashboard has drawn its first pages, the start of its solver included."""
+
 
 class Wire(asyncio.Transport):
     """The end of a connection to nowhere, which keeps what is written."""
@@ -134,9 +137,14 @@ _STACK = AsyncExitStack()
 async def _dashboard() -> Listener:
     text = json.dumps([*NODES, pod("p-0")]).encode()
     source = FileSource("here", [Source("in.json", text)], 1e9)
-    return await _STACK.enter_async_context(
+    server = await _STACK.enter_async_context(
         serving(source, SystemClock(), DashboardOptions(port=0))
     )
+    # Until it is ready it draws its first pages beside the answers, which would count as theirs.
+    async with asyncio.timeout(READY_SECONDS):
+        while b" 200 " not in (await _ask(server, _get("/readyz")))[:20]:
+            await asyncio.sleep(ANSWER_SECONDS)
+    return server
 
 
 def _post(path: str, body: bytes, more: bytes = b"") -> bytes:
