@@ -10,8 +10,14 @@ from fourleaf.model.node_constraint import ANY_NODE
 
 
 def gang_kind(gang: Gang) -> Hashable:
-    """Equal for gangs that ask for the same, but for their names, their age and their hold."""
-    roles = tuple((role.request, role.constraint, role.size) for role in gang.roles)
+    """Equal for gangs that ask for the same, but for their names, their age and their hold.
+
+    Where members run already, these make a place of what would be none.
+    """
+    roles = tuple(
+        (role.request, role.constraint, role.size, frozenset(node for _, node in role.bound))
+        for role in gang.roles
+    )
     wishes = (gang.strategy, gang.policy, gang.preferred_domain, gang.latency_sensitive)
     return roles, wishes, gang.bandwidth, gang.one_per_node, gang.priority
 

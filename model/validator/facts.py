@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from dataclasses import replace
 
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.extensions import Extensions
@@ -41,12 +42,18 @@ class FabricFacts:
                 if fabric is None:
                     raise ReferenceError("the fabric of these facts is gone")
                 room = self._rooms[kind.ground] = EmptyLeafRoom(fabric, kind.ground)
-            found = self._locations[kind] = LegalLocations(self.paths, room, kind)
+            anew = None
+            if kind.ground.held:
+                anew = self.of_kind(replace(kind, ground=replace(kind.ground, held=())))
+            found = self._locations[kind] = LegalLocations(self.paths, room, kind, anew)
         return found
 
     def of_gang(self, spec: Spec, gang: Gang, extensions: Extensions) -> LegalLocations:
         """Return the leaf rule for `gang`."""
-        return self.of_kind(kind_of(spec, gang, extensions, self._flat, self._silent))
+        kind = kind_of(spec, gang, extensions, self._flat, self._silent)
+        anew = self.of_kind(kind)
+        held = anew.room.held(gang)
+        return self.of_kind(replace(kind, ground=replace(kind.ground, held=held))) if held else anew
 
     def of_phantom(self, spec: Spec, nodes: int, gpus: int) -> LegalLocations:
         """Return the leaf rule for a phantom of `nodes` pods of `gpus` GPUs."""

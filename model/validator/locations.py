@@ -12,12 +12,22 @@ from fourleaf.model.validator.static_keys import Counts, PlacementKey
 
 
 class LegalLocations:
-    """Where gangs of one kind may stand on the empty fabric. Everything is computed once."""
+    """Where gangs of one kind may stand on the empty fabric. Everything is computed once.
 
-    def __init__(self, paths: Paths, room: EmptyLeafRoom, kind: PlacementKey) -> None:
+    `anew` are the locations of such gangs of which no member runs, where that makes a difference.
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        room: EmptyLeafRoom,
+        kind: PlacementKey,
+        anew: LegalLocations | None = None,
+    ) -> None:
         self.paths = paths
         self.room = room
         self.kind = kind
+        self.anew = anew
         self._rests: dict[Counts, tuple[int | None, ...]] = {}
 
     def _shortest(self, remaining: Counts) -> tuple[int | None, ...]:
@@ -143,7 +153,7 @@ class LegalLocations:
         if self.any_leaves:
             holding = filter(self._spine_holds, self.paths.spines)
             spans += [(leaves, 1) for leaves in map(self._scattered, holding) if leaves]
-        return spans
+        return spans if self.anew is None else spans + self.anew._spans
 
     def _scattered(self, leaves: tuple[int, ...]) -> int | None:
         """How many leaves of a spine `fill` needs, those that hold most of the gang first."""
@@ -169,6 +179,10 @@ class LegalLocations:
 
         Leaves without a pod must be left out, and the numbers must sum to the sizes.
         """
+        found = self._fault(numbers)
+        return None if self.anew is not None and self.anew.fault(numbers) is None else found
+
+    def _fault(self, numbers: Mapping[int, Counts]) -> str | None:
         spines = {self.paths.spine_of[leaf] for leaf in numbers}
         if self.any_leaves and self.in_one_spine:
             if len(spines) > 1:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import gt
 
 from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import Gang
 from fourleaf.model.node import Node
 from fourleaf.model.resources import Resources, fits, minus
 from fourleaf.model.validator.static_keys import Counts, EligibilityKey
 
-Spot = tuple[Resources, Counts]
-"""An empty node: what it offers, and how many pods of each role it holds (0: not eligible)."""
+Spot = tuple[Resources, Counts, Counts]
+"""An empty node: what it offers, how many pods of each role it holds (0: not eligible), and how
+many run there although it would not take them anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,8 @@ def pour(
     gpus = 0
     for role, (request, wanted) in enumerate(zip(requests, remaining, strict=True)):
         need, got = wanted, 0
-        holders = [i for i, (_, holds) in enumerate(spots) if holds[role]]
-        holders.sort(key=lambda i: -spots[i][1][role])
+        most = [max(holds[role], held[role]) for _, holds, held in spots]
+        holders = sorted((i for i, pods in enumerate(most) if pods), key=lambda i: -most[i])
         for i in holders:
             if max_gpus is not None and request.gpus:
                 need = min(need, (max_gpus - gpus) // request.gpus)
@@ -61,7 +64,8 @@ def pour(
             ):
                 continue
             offer = left.get(i, spots[i][0])
-            pods = min(need, fits(offer, request), 1 if one_per_node else need)
+            room = spots[i][2][role] or fits(offer, request)
+            pods = min(need, room, 1 if one_per_node else need)
             if pods:
                 left[i] = _after(offer, request, pods)
                 need -= pods
@@ -90,15 +94,24 @@ class EmptyLeafRoom:
         self._leaves: list[int] = []
         self._plots: list[tuple[Spot, ...]] = []
         self._memo: dict[tuple[int, Counts], Filled] = {}
+        self.open_leaves = 0
+        """How many leaves have a node that is eligible for the first role."""
         plots: dict[tuple[Spot, ...], int] = {}
+        none = (0,) * len(ground.asks)
+        held = dict(ground.held)
         for leaf in fabric.leaves:
             allowed = ground.domains is None or bool({leaf.name, leaf.spine} & set(ground.domains))
             plot = []
             for node in leaf.nodes:
                 holds = self._node_holds(node, allowed)
                 self._holds[node.name] = holds
-                if any(holds):
-                    plot.append((node.allocatable, holds))
+                here = tuple(
+                    members if members > most else 0
+                    for members, most in zip(held.get(node.name, none), holds, strict=True)
+                )
+                if any(holds) or any(here):
+                    plot.append((node.allocatable, holds, here))
+            self.open_leaves += any(self._holds[node.name][0] for node in leaf.nodes)
             # Leaves that look alike share one plot, so that each is filled once.
             number = plots.setdefault(tuple(plot), len(plots))
             if number == len(self._plots):
@@ -109,12 +122,6 @@ class EmptyLeafRoom:
     def open_nodes(self) -> int:
         """How many nodes are eligible for the first role."""
         return sum(holds[0] > 0 for holds in self._holds.values())
-
-    @cached_property
-    def open_leaves(self) -> int:
-        """How many leaves have such a node."""
-        plots = [any(holds[0] for _, holds in plot) for plot in self._plots]
-        return sum(plots[number] for number in self._leaves)
 
     def _node_holds(self, node: Node, allowed: bool) -> Counts:
         ground = self.ground
@@ -142,6 +149,19 @@ class EmptyLeafRoom:
     def eligible(self, role: int, node: str) -> bool:
         """Whether `node` is eligible for the role at position `role`."""
         return self._holds[node][role] > 0
+
+    def held(self, gang: Gang) -> tuple[tuple[str, Counts], ...]:
+        """The nodes on which more members of a role run than there is room for when empty."""
+        found: dict[str, list[int]] = {}
+        for position, role in enumerate(gang.roles):
+            for _, node in role.bound:
+                if node in self._holds:
+                    found.setdefault(node, [0] * len(gang.roles))[position] += 1
+        return tuple(
+            (node, tuple(counts))
+            for node, counts in sorted(found.items())
+            if any(map(gt, counts, self._holds[node]))
+        )
 
     def fill(self, leaf: int, remaining: Counts) -> Filled:
         """`fill(leaf, remaining)` of section 3 for the leaf at position `leaf`."""

@@ -19,7 +19,8 @@ Counts = tuple[int, ...]
 class EligibilityKey:
     """What decides which nodes a gang may use, and what an empty leaf holds of it.
 
-    Bandwidths in Mbit/s. `gang` is set only where custom rules may look at it.
+    Bandwidths in Mbit/s. `gang` is set only where custom rules may look at it. `held` are the
+    members, per role, that run on a node which holds fewer of them when empty, or none.
     """
 
     asks: tuple[tuple[Resources, NodeConstraint], ...]
@@ -31,6 +32,7 @@ class EligibilityKey:
     max_gpus: int | None = None
     rules: tuple[Rule, ...] = ()
     gang: Gang | None = None
+    held: tuple[tuple[str, Counts], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,17 +47,34 @@ class Candidate:
 
 
 class Candidates:
-    """All legal places of one kind under one topology policy."""
+    """All legal places of one kind under one topology policy.
 
-    def __init__(self, fabric: FabricIndex, kind: GangType, policy: TopologyPolicy) -> None:
+    `anew` are those of such gangs of which no member runs, where that makes a difference.
+    """
+
+    def __init__(
+        self,
+        fabric: FabricIndex,
+        kind: GangType,
+        policy: TopologyPolicy,
+        anew: Candidates | None = None,
+    ) -> None:
         self.fabric = fabric
         self.kind = kind
+        self.anew = anew
         loose = policy is TopologyPolicy.PREFERRED or kind.beyond_windows
         self.loose_spines = self._loose_spines() if loose else ()
 
     @cached_property
     def required(self) -> tuple[Candidate, ...]:
         """Windows that hold the gang, else whole spines and a rest."""
+        if self.anew is None:
+            return self._own
+        known = {place.number for place in self._own}
+        return (*self._own, *(one for one in self.anew.required if one.number not in known))
+
+    @cached_property
+    def _own(self) -> tuple[Candidate, ...]:
         sizes = self.kind.sizes
         most = self.kind.allowed_leaves
         found = tuple(Candidate(takes, self._number(takes)) for takes in self._windows(sizes, most))
@@ -119,12 +136,16 @@ class Candidates:
     @cached_property
     def fewest(self) -> int:
         """F: the least leaves plus spines that the gang stands on where the fabric is empty."""
-        spans = [place.span for place in self.required]
+        return min(self._spans + ([] if self.anew is None else self.anew._spans), default=1)
+
+    @cached_property
+    def _spans(self) -> list[int]:
+        spans = [place.span for place in self._own]
         if not spans and self.kind.allowed_leaves is not None:
             # A rule may allow none of the windows that there are; a Preferred gang keeps no rule.
             spans = [1 + len(takes) for takes in self._windows(self.kind.sizes, None)]
         needed = [self._leaves_needed(spine) for spine in self.loose_spines]
-        return min(spans + [1 + leaves for leaves in needed if leaves], default=1)
+        return spans + [1 + leaves for leaves in needed if leaves]
 
     def loose_takes(self, leaf: int) -> tuple[Counts, ...]:
         """Every number of pods per role that one leaf could hold when empty, nothing excluded.

@@ -214,7 +214,10 @@ class GangGroups:
             policy = TopologyPolicy.PREFERRED
         key = (kind, policy)
         if key not in self._candidates:
-            self._candidates[key] = Candidates(self.fabric, kind, policy)
+            anew = None
+            if kind.key.held:
+                anew = self.candidates(self.kinds.without_held(kind), policy)
+            self._candidates[key] = Candidates(self.fabric, kind, policy, anew)
         return self._candidates[key]
 
     def of(self, gang: Gang, loose_alone: bool = True) -> GangGroup:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,13 +21,17 @@ Counts = tuple[int, ...]
 
 @dataclass(frozen=True)
 class GangTypeKey:
-    """Gangs with equal keys may stand at the same places."""
+    """Gangs with equal keys may stand at the same places.
+
+    `held` are, by role, (node, members) of those that run where no such pod would be taken anew.
+    """
 
     roles: tuple[tuple[Resources, NodeConstraint, int], ...]
     one_per_node: bool
     bandwidth: int | None
     domains: tuple[str, ...] | None
     allowed: tuple[frozenset[int], ...] | None = None
+    held: tuple[tuple[tuple[int, int], ...], ...] = ()
 
 
 class GangType:
@@ -50,8 +55,21 @@ class GangType:
             holds = [by_id[i] if ok else 0 for i, ok in zip(fabric.empty_id, mask, strict=True)]
             self.holds.append(holds)
             self.eligible.append([[i for i in nodes if holds[i]] for nodes in fabric.in_leaf])
+        self._held = [dict(held) for held in key.held or [()] * len(self.holds)]
+        """Role -> node -> members that run there, where none would be taken anew."""
+        self._empty_holds = self._with_held()
+        """Role -> node -> pods it holds when empty, or that run there."""
         self._filled: dict[tuple[int, Counts], Counts] = {}
         self._covered: dict[GangType, bool] = {}
+
+    def _with_held(self) -> list[list[int]]:
+        if not self.key.held:
+            return self.holds
+        found = [list(holds) for holds in self.holds]
+        for holds, held in zip(found, self._held, strict=True):
+            for node, members in held.items():
+                holds[node] = members
+        return found
 
     @cached_property
     def mask(self) -> list[int]:
@@ -69,12 +87,12 @@ class GangType:
     @cached_property
     def capacity(self) -> list[int]:
         """Leaf -> pods it holds when empty, of a gang of one role however large."""
-        holds = self.holds[0]
+        holds = self._empty_holds[0]
         gpus = self.requests[0].gpus
         one = self.key.one_per_node
         out = []
-        for nodes in self.eligible[0]:
-            each = sorted((1 if one else holds[i] for i in nodes), reverse=True)
+        for nodes in self.fabric.in_leaf:
+            each = sorted((min(1, holds[i]) if one else holds[i] for i in nodes), reverse=True)
             if self.max_nodes is not None:
                 each = each[: self.max_nodes]
             total = sum(each)
@@ -104,6 +122,7 @@ class GangType:
         """`fill` over `nodes`, empty or as `free` says; pods per role, and nodes it opens."""
         members = list(nodes)
         left = {i: self.fabric.nodes[i].allocatable if free is None else free[i] for i in members}
+        every = self._empty_holds if free is None else self.holds
         opened: set[int] = set()
         gpus = self.max_gpus if capped else None
         max_nodes = self.max_nodes if capped else None
@@ -111,11 +130,12 @@ class GangType:
         gpus_left = sum(amount.gpus for amount in left.values())
         for role, want in enumerate(remaining):
             request = self.requests[role]
-            if not want or request.gpus > gpus_left:
+            held = self._held[role] if free is None else {}
+            if not want or (request.gpus > gpus_left and not held):
                 placed.append(0)
                 continue
             done = 0
-            holds = self.holds[role]
+            holds = every[role]
             for i in sorted((i for i in members if holds[i]), key=lambda i: (-holds[i], i)):
                 if done == want:
                     break
@@ -124,7 +144,7 @@ class GangType:
                     continue
                 if new and max_nodes is not None and len(opened) >= max_nodes:
                     continue
-                count = min(want - done, fits(left[i], request))
+                count = min(want - done, held[i] if i in held else fits(left[i], request))
                 if self.key.one_per_node:
                     count = min(count, 1)
                 if gpus is not None and request.gpus:
@@ -243,8 +263,27 @@ class GangTypes:
         key = replace(self._key(gang), allowed=allowed)
         kind = self.get(key)
         if gang.one_per_node and sum(kind.sizes) > 1 and kind.shares_nodes:
-            return self.get(replace(key, one_per_node=True))
-        return kind
+            kind = self.get(replace(key, one_per_node=True))
+        held = self._held(gang, kind)
+        return self.get(replace(kind.key, held=held)) if any(held) else kind
+
+    def without_held(self, kind: GangType) -> GangType:
+        """The kind of such gangs of which no member runs."""
+        return self.get(replace(kind.key, held=()))
+
+    def _held(self, gang: Gang, kind: GangType) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """Of each role, the nodes on which more members run than there is room for when empty."""
+        index = self.fabric.index
+        return tuple(
+            tuple(
+                (node, members)
+                for node, members in sorted(
+                    Counter(index[host] for _, host in role.bound if host in index).items()
+                )
+                if members > holds[node]
+            )
+            for role, holds in zip(gang.roles, kind.holds, strict=True)
+        )
 
     def known(self, gang: Gang) -> GangType | None:
         """The kind of `gang`, None where it has not been met, or rules may tell gangs apart."""
@@ -253,8 +292,9 @@ class GangTypes:
         key = self._key(gang)
         kind = self._kinds.get(key)
         if kind is not None and gang.one_per_node and sum(kind.sizes) > 1 and kind.shares_nodes:
-            return self._kinds.get(replace(key, one_per_node=True))
-        return kind
+            kind = self._kinds.get(replace(key, one_per_node=True))
+        held = () if kind is None else self._held(gang, kind)
+        return self._kinds.get(replace(kind.key, held=held)) if kind and any(held) else kind
 
     def _key(self, gang: Gang) -> GangTypeKey:
         """The key of a gang, but for what rules say, and for being one per node."""

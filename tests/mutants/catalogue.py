@@ -19,6 +19,7 @@ from tests.mutants.formats import FORMATS
 from tests.mutants.grants import GRANTS
 from tests.mutants.hanging import HANGING
 from tests.mutants.harm import HARM
+from tests.mutants.held_nodes import HELD_NODES
 from tests.mutants.hostile import HOSTILE
 from tests.mutants.hung_pages import HUNG_PAGES
 from tests.mutants.judged_by_filters import JUDGED_BY_FILTERS
@@ -349,6 +350,7 @@ MUTANTS = (
     *DEVICE_CLASSES,
     *FORMATS,
     *DOUBTED_NODES,
+    *HELD_NODES,
     *EVICTIONS,
     *FABRIC,
     *GRANTS,

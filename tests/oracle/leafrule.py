@@ -6,8 +6,9 @@ one at a time, and windows are every simple path.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import product
 
 from fourleaf.model.extensions import Extensions
@@ -35,6 +36,8 @@ class Wish:
     bandwidth: int | None = None
     domains: tuple[str, ...] | None = None
     gang: Gang | None = None
+    held: tuple[Mapping[str, int], ...] = ()
+    """Of each role, the members that run on a node."""
 
 
 def wish_of(snapshot: Snapshot, gang: Gang) -> Wish:
@@ -48,6 +51,7 @@ def wish_of(snapshot: Snapshot, gang: Gang) -> Wish:
         bandwidth=gang.bandwidth,
         domains=snapshot.config.spec.namespace(gang.key.namespace).domains,
         gang=gang,
+        held=tuple(Counter(node for _, node in role.bound) for role in gang.roles),
     )
 
 
@@ -115,13 +119,16 @@ class LeafRule:
         gpus = 0
         taken = [0] * len(remaining)
         for role, request in enumerate(self.wish.requests):
-            able = [node for node in nodes if self.eligible(role, node)]
-            able.sort(key=lambda node: fits(node.allocatable, request), reverse=True)
+            holds = {node.name: self._holds(role, node) for node in nodes}
+            held = {node.name for node in nodes if holds[node.name] > self._takes(role, node)}
+            able = [node for node in nodes if holds[node.name]]
+            able.sort(key=lambda node: holds[node.name], reverse=True)
             for node in able:
                 if self.wish.one_per_node and node.name in opened:
                     continue
-                while taken[role] < remaining[role]:
-                    if fits(left[node.name], request) < 1:
+                before = taken[role]
+                while taken[role] < min(remaining[role], before + holds[node.name]):
+                    if node.name not in held and fits(left[node.name], request) < 1:
                         break
                     if max_gpus is not None and request.gpus and gpus + request.gpus > max_gpus:
                         break
@@ -134,6 +141,14 @@ class LeafRule:
                     if self.wish.one_per_node:
                         break
         return tuple(taken), len(opened)
+
+    def _holds(self, role: int, node: Node) -> int:
+        """What the empty node takes of a role, or as many as run there."""
+        running = self.wish.held[role].get(node.name, 0) if self.wish.held else 0
+        return max(self._takes(role, node), running)
+
+    def _takes(self, role: int, node: Node) -> int:
+        return fits(node.allocatable, self.wish.requests[role]) if self.eligible(role, node) else 0
 
     def node_count(self) -> int:
         """Nodes opened when the whole fabric is one leaf without caps."""
@@ -294,9 +309,18 @@ class LeafRule:
                     break
         return best
 
+    def anew(self) -> LeafRule:
+        """The rule as if no member ran."""
+        return LeafRule(self.snapshot, replace(self.wish, held=()), self.extensions)
+
+    def fewest(self) -> int:
+        """F, with the members that run or without them, whichever is less."""
+        both = self.unbounded()[1], self.anew().unbounded()[1]
+        return min(filter(None, both), default=0)
+
     def locations(self, bound: dict[int, Part]) -> set[Location]:
         """Every legal location that has room for the members bound in each leaf."""
-        legal, _ = self.unbounded()
+        legal = self.unbounded()[0] | self.anew().unbounded()[0]
         nobody = (0,) * len(self.wish.sizes)
         return {
             where

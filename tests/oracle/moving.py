@@ -74,7 +74,7 @@ class Ground:
     def seatings(self, gang: Gang) -> list[Seats]:
         """Every legal seating of all members; a member may stay where it may not come anew."""
         rule = LeafRule(self.snapshot, wish_of(self.snapshot, gang), NOTHING)
-        legal, _ = rule.unbounded()
+        legal, _ = rule.anew().unbounded()
         nobody = (0,) * len(gang.roles)
         stands = self.standing(gang)
         found: set[Seats] = set()

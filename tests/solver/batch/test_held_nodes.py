@@ -1,0 +1,74 @@
+"""Members that run count where they stand, whatever their nodes take anew."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import Role
+from fourleaf.model.node import Taint
+from fourleaf.model.plan import PlanStatus
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod
+from fourleaf.model.validator import validate
+from fourleaf.solver.batch.solve import solve
+from tests.small import WHOLE, gang, node, seats, snapshot, with_bound
+from tests.solver.explain.asking import of_nodes
+
+SHUT: dict[str, dict[str, Any]] = {
+    "cordoned": {"cordoned": True},
+    "not ready": {"ready": False},
+    "tainted": {"taints": (Taint("pressure", "", "NoSchedule"),)},
+    "shrunk": {"allocatable": replace(WHOLE, gpus=4)},
+}
+
+
+def two_leaves(**shut: Any) -> Fabric:
+    """Two leaves of four nodes, of which the first one has changed."""
+    rest = (node(f"{leaf}{i}", leaf) for leaf in "ab" for i in range(4) if (leaf, i) != ("a", 0))
+    return of_nodes(node("a0", "a", **shut), *rest)
+
+
+@pytest.mark.parametrize("how", SHUT)
+def test_a_member_comes_back_beside_one_on_a_closed_node(how: str) -> None:
+    """Three of four run in leaf a, one of them on the closed node: the fourth node is the place."""
+    one, running = with_bound(gang("g", 4), "a0", "a1", "a2")
+    given = snapshot(two_leaves(**SHUT[how]), one, running=running)
+    plan = solve(given)
+    assert plan is not None
+    assert plan.status is PlanStatus.OPTIMAL
+    assert validate(given, plan) == ()
+    assert [placed.pods for placed in plan.placements] == [seats(one, ["a3"])]
+
+
+def test_a_closed_node_takes_none_anew() -> None:
+    """Half of the closed node is free; what comes finds a place on the open one alone."""
+    role = Role(("g-1", "g-2"), Resources(gpus=4), bound=(("g-0", "a0"),))
+    running = (RunningPod("ml", "g-0", "a0", Resources(gpus=4), gang("g", 1).key),)
+    where = of_nodes(node("a0", "a", cordoned=True), node("a1", "a"))
+    one = gang("g", roles=(role,))
+    plan = solve(snapshot(where, one, running=running))
+    assert plan is not None
+    assert [placed.pods for placed in plan.placements] == [seats(one, ["a1", "a1"])]
+    short = solve(snapshot(of_nodes(*where.leaves[0].nodes[:1]), one, running=running))
+    assert short is not None
+    assert short.placements == ()
+
+
+def test_a_gang_that_counted_without_it_still_may() -> None:
+    """Two of four run in a, one on the closed node; a holds four, yet both others of b are legal.
+
+    Every leaf takes three when empty: without the member, a gang of four has two leaves.
+    """
+    nodes = [node("a0", "a", cordoned=True), *(node(f"a{i}", "a") for i in (1, 2, 3))]
+    others = [node(f"b{i}", "b") for i in range(3)]
+    one, running = with_bound(gang("g", 4), "a0", "a1")
+    taken = RunningPod("ml", "x", "a3", Resources(gpus=8), None)
+    given = snapshot(of_nodes(*nodes, *others), one, running=(*running, taken))
+    plan = solve(given)
+    assert plan is not None
+    assert validate(given, plan) == ()
+    assert [placed.pods for placed in plan.placements] == [seats(one, ["a2", "b0"])]
