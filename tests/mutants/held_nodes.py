@@ -6,7 +6,6 @@ from tests.mutants.mutant import Mutant
 
 BESIDE = "tests/k8s_bridge/relocation/test_members_beside_closed_nodes.py"
 HELD = "tests/solver/batch/test_held_nodes.py"
-AGREEMENT = "tests/oracle/test_agreement.py"
 TYPE = "solver/instance/gang_type.py"
 
 HELD_NODES = (
@@ -24,7 +23,7 @@ HELD_NODES = (
         TYPE,
         "held[i] if i in held else fits(left[i], request)",
         "fits(left[i], request)",
-        f"{HELD}::test_a_member_comes_back_beside_one_on_a_closed_node",
+        f"{HELD}::test_a_member_of_another_role_comes_back_too",
     ),
     Mutant(
         "members that run count where they stand: places that are legal without them too",

@@ -18,11 +18,13 @@ from fourleaf.solver.batch.solve import solve
 from tests.small import WHOLE, gang, node, seats, snapshot, with_bound
 from tests.solver.explain.asking import of_nodes
 
+HALF = replace(WHOLE, gpus=4)
+
 SHUT: dict[str, dict[str, Any]] = {
     "cordoned": {"cordoned": True},
     "not ready": {"ready": False},
     "tainted": {"taints": (Taint("pressure", "", "NoSchedule"),)},
-    "shrunk": {"allocatable": replace(WHOLE, gpus=4)},
+    "shrunk": {"allocatable": HALF},
 }
 
 
@@ -42,6 +44,26 @@ def test_a_member_comes_back_beside_one_on_a_closed_node(how: str) -> None:
     assert plan.status is PlanStatus.OPTIMAL
     assert validate(given, plan) == ()
     assert [placed.pods for placed in plan.placements] == [seats(one, ["a3"])]
+
+
+@pytest.mark.parametrize("how", SHUT)
+def test_a_member_of_another_role_comes_back_too(how: str) -> None:
+    """A leader runs on the closed node, a worker beside it; the other worker has a2."""
+    workers = Role(("w-1",), Resources(gpus=4), bound=(("w-0", "a1"),))
+    leader = Role((), WHOLE, bound=(("l-0", "a0"),))
+    one = gang("g", roles=(leader, workers))
+    running = tuple(
+        RunningPod("ml", pod, host, role.request, one.key)
+        for role in one.roles
+        for pod, host in role.bound
+    )
+    open_nodes = [node(name, "a", allocatable=HALF) for name in ("a1", "a2")]
+    where = of_nodes(node("a0", "a", **SHUT[how]), *open_nodes)
+    given = snapshot(where, one, running=running)
+    plan = solve(given)
+    assert plan is not None
+    assert validate(given, plan) == ()
+    assert [placed.pods for placed in plan.placements] == [(("w-1", "a2"),)]
 
 
 def test_a_closed_node_takes_none_anew() -> None:
