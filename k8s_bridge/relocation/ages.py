@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import PODS
@@ -10,7 +10,6 @@ from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.records import Relocation
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.gang import Gang, GangKey
-from fourleaf.model.running_gang import PodName
 
 LONGEST_GRACE_SECONDS = 3600.0
 """Seconds that a pod may give itself to end, at most; gangs wait for its room no longer."""
@@ -108,55 +107,18 @@ class PodEnds:
         return frozenset(
             pod.uid
             for pod in ending
-            if now - self._told[pod.uid] >= _seconds_to_end(self._cache, pod)
+            if now - self._told[pod.uid] >= seconds_to_end(self._cache, pod)
         )
 
 
-class EndingPods:
-    """All pods that end, whatever told them to: their room is to come, for one leader.
-
-    Counted since this one has heard of it; not of those that are overdue.
-    """
-
-    def __init__(self, cache: ClusterCache, clock: Clock) -> None:
-        self._cache = cache
-        self._clock = clock
-        self._since: dict[str, float] = {}
-        """UID -> since when the pod is known to end, on the monotonic clock."""
-
-    def listen(self) -> None:
-        """Hear of all pods from now on, and of those that end already."""
-        for body in self._cache.objects.get(PODS, {}).values():
-            self._hear(str(body["metadata"]["uid"]))
-        self._cache.listen(self._hear)
-
-    def mute(self) -> None:
-        """Hear of no more."""
-        self._cache.mute(self._hear)
-
-    def gone_soon(self, dead: Container[str]) -> frozenset[PodName]:
-        """Those on nodes that live, and are not `dead`, whose kubelets end them."""
-        now = self._clock.monotonic()
-        ending = ((self._cache.seen(uid), since) for uid, since in self._since.items())
-        return frozenset(
-            (seen.pod.namespace, seen.pod.name)
-            for seen, since in ending
-            if seen is not None
-            and seen.node not in dead
-            and now - since < _seconds_to_end(self._cache, seen.pod)
-        )
-
-    def _hear(self, uid: str) -> None:
-        seen = self._cache.seen(uid)
-        if seen is None or seen.finished or not seen.deleting:
-            self._since.pop(uid, None)
-        else:
-            self._since.setdefault(uid, self._clock.monotonic())
-
-
-def _seconds_to_end(cache: ClusterCache, pod: Target) -> float:
+def seconds_to_end(cache: ClusterCache, pod: Target) -> float:
     """Seconds that a pod has from when it is told to end until it is overdue."""
+    return grace_seconds(cache, pod) + OVERDUE_END_SECONDS
+
+
+def grace_seconds(cache: ClusterCache, pod: Target) -> float:
+    """Seconds that a pod that was told to end has for that."""
     body = cache.objects.get(PODS, {}).get((pod.namespace, pod.name), {})
     found = body.get("metadata", {}).get("deletionGracePeriodSeconds")
     grace = float(found) if isinstance(found, int) else USUAL_GRACE_SECONDS
-    return min(grace, LONGEST_GRACE_SECONDS) + OVERDUE_END_SECONDS
+    return min(grace, LONGEST_GRACE_SECONDS)

@@ -250,7 +250,7 @@ class Executor:
             self.trials.remember(leaver.pod, "the API has not let it go", spite)
         for leaver in one.leavers:
             seen = view.seen(leaver.pod.uid)
-            if leaver not in there and seen is not None and leaver.pod.uid in view.overdue:
+            if seen is not None and leaver.pod.uid in view.overdue:
                 self.trials.remember_owner(seen.pod.namespace, seen.controller)
 
     def _is_sealed(self, one: Relocation) -> bool:

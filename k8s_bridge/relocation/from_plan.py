@@ -65,7 +65,12 @@ def starting(
 
 
 def reserving(
-    placement: Placement, gang: Gang, starts: float, view: ClusterView, seconds: float
+    placement: Placement,
+    gang: Gang,
+    starts: float,
+    view: ClusterView,
+    seconds: float,
+    why: str = "it has waited for long",
 ) -> Relocation | None:
     """The relocation that keeps the place of `placement` until no pod stands there any more.
 
@@ -74,7 +79,6 @@ def reserving(
     seats = _waiting_seats(placement, gang, view)
     if not seats:
         return None
-    why = "it has waited for long"
     one = _relocation(gang, Purpose.RESERVATION, seats, (), why, view, seconds)
     return replace(one, starts=starts)
 

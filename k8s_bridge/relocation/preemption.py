@@ -13,9 +13,10 @@ from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
 from fourleaf.k8s_bridge.ledger.compaction import being_bound
-from fourleaf.k8s_bridge.relocation.ages import EndingPods, WaitingAges
+from fourleaf.k8s_bridge.relocation.ages import WaitingAges
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.contention import beyond_quota, crowded_gangs, waiting_now
+from fourleaf.k8s_bridge.relocation.evictions.ending_pods import EndingPods, RoomToCome
 from fourleaf.k8s_bridge.relocation.evictions.forbidden_gangs import ForbiddenGangs
 from fourleaf.k8s_bridge.relocation.evictions.limits import eviction_limits
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
@@ -80,6 +81,7 @@ class PreemptionPlanner:
     trials: BindingTrials | None = None
     brief_stays: BriefStays = field(init=False)
     ending: EndingPods = field(init=False)
+    _to_come: RoomToCome = field(init=False)
     _whole: WholeGangs = field(init=False)
     _forbidden: ForbiddenGangs = field(init=False)
     _windows: PreemptionWindows = field(init=False)
@@ -95,6 +97,7 @@ class PreemptionPlanner:
     def __post_init__(self) -> None:
         self.brief_stays = BriefStays(self.cache, self.clock)
         self.ending = EndingPods(self.cache, self.clock)
+        self._to_come = RoomToCome(self.cache, self.store, self.planner, self.ending, self.end)
         shared = (self.cache, self.store, self.planner, self.clock)
         self._whole = WholeGangs(*shared, self.evictions)
         self._forbidden = ForbiddenGangs(self.clock)
@@ -130,7 +133,7 @@ class PreemptionPlanner:
         if gang is None:
             return None
         squatters = self.overstays.squatters(gang.key, view)
-        if not squatters and (seconds := self.brief_stays.wait(gang.key)):
+        if not squatters and (seconds := self.brief_stays.wait(gang.key, config.window_seconds)):
             self._tried[gang.key] = self.clock.monotonic() + seconds
             self._in_vain.note(gang.key)
             self._tell(gang, view, self.brief_stays.why(gang.key, config.window_seconds))
@@ -141,7 +144,7 @@ class PreemptionPlanner:
         self._looked_at[gang.key] = self.clock.monotonic()
         self._tried[gang.key] = self.clock.monotonic() + retry
         going = _leaving(view)
-        soon = going | self.ending.gone_soon(view.dead)
+        ending = self._to_come.pods(gang.key, view.dead) - going
         beyond = beyond_quota(last) if last else ()
         lower = [
             one
@@ -152,14 +155,16 @@ class PreemptionPlanner:
             and one.gang.key not in busy
             and going.isdisjoint(one.live)
         ]
-        limits = eviction_limits(view, lower, self.evictions, self.cache.needed(gang.key))
+        needed = self.cache.needed(gang.key)
+        kept = self.evictions.kept_in_spite(pod for one in lower for pod in one.live)
+        limits = eviction_limits(view, lower, self.evictions, (*needed, *kept))
         own = self.caused.limits(gang.key, lower, squatters, view)
         limits = (*limits, *own)
         if not lower:
             self.caused.waits(gang.key, None, (), view)
         now_there = view.reading.snapshot
-        kept = frozenset((one.gang, one.opened) for one in view.open)
-        if not lower or self._forbidden.knows(gang, lower, limits, now_there, kept):
+        places = frozenset((one.gang, one.opened) for one in view.open)
+        if not lower or self._forbidden.knows(gang, lower, limits, now_there, places):
             self._in_vain.note(gang.key)
             return None
         charge, one = charged(view.reading.snapshot, view), broken.get(gang.key)
@@ -168,13 +173,7 @@ class PreemptionPlanner:
         asked = [charge] if gang.key in view.gangs else []
         asked += [as_whole(charge, one)] if one is not None else []
         for question in asked:
-            if soon and await self._has_room_soon(question, soon, gang):
-                self._in_vain.note(gang.key)
-                return None
-            written = self.cache.once_written(question)
-            hangs = written is not question
-            if hangs and (await self.planner.preempt(written, gang.key)).placement:
-                # It waits for a record that is being written, and not for pods.
+            if await self._to_come.suffices(question, gang, going, ending, view):
                 self._in_vain.note(gang.key)
                 return None
             snapshot = replace(question, standing=standing, eviction_limits=limits)
@@ -183,7 +182,7 @@ class PreemptionPlanner:
             if plan.placement is not None or is_forbidden:
                 break
         if plan.reason is not None and plan.reason.kind is _FORBIDDEN:
-            why = self._forbidden.note(gang, lower, limits, now_there, kept, plan.reason)
+            why = self._forbidden.note(gang, lower, limits, now_there, places, plan.reason)
             self._tell(gang, view, why)
         # One of which no pod waits is told nothing by a cycle.
         told = own if gang.key in view.gangs else ()
@@ -234,21 +233,13 @@ class PreemptionPlanner:
         if (await self.planner.preempt(snapshot, one.gang)).placement is not None:
             await self.end(one, "room has come without its victims")
 
-    async def _has_room_soon(
-        self, snapshot: Snapshot, going: Container[PodName], gang: Gang
-    ) -> bool:
-        """Whether what makes way for others, or ends anyway, leaves room for `gang` once gone."""
-        running = (pod for pod in snapshot.running if (pod.namespace, pod.name) not in going)
-        later = replace(snapshot, running=tuple(running))
-        return (await self.planner.preempt(later, gang.key)).placement is not None
-
     def ended(self, one: Relocation, why: str, is_untold: bool) -> None:
         """A relocation has ended; `why` it ended early, "" where it has served.
 
         Where none of its pods has been told to go, its gang has had nothing to wait for. Nor, once
         a window, where a node was closed for which pods went: the other places idle for nothing.
         """
-        self.brief_stays.ended(one)
+        self.brief_stays.ended(one, why)
         self.caused.ended(one, self.clock.wall())
         unused = why in UNUSED and one.purpose is Purpose.PREEMPTION and not is_untold
         if self._whole.was_in_vain(one, why, is_untold) or unused:
@@ -383,6 +374,7 @@ class PreemptionPlanner:
         self._tried = {gang: at for gang, at in self._tried.items() if at > now}
         self._looked_at = {gang: at for gang, at in self._looked_at.items() if gang in there}
         self._forbidden.look(view.reading.snapshot.running, there)
+        self._to_come.forget(there)
         self._refused = Counter({key: n for key, n in self._refused.items() if key in there})
         for gang, uids in list(self._asking.items()):
             if not self.evictions.is_asked(uids):

@@ -89,17 +89,17 @@ HARM = (
     Mutant(
         "preemptions side by side",
         "the most urgent gang waits ten minutes for a victim of another that never ends",
-        "k8s_bridge/relocation/preemption.py",
-        "            if soon and await self._has_room_soon(question, soon, gang):\n",
-        "            if soon:\n",
+        "k8s_bridge/relocation/evictions/ending_pods.py",
+        "        if going and await self._room_without(going, question, gang):\n",
+        "        if going:\n",
         f"{PREEMPTION}::test_a_victim_that_never_ends_stops_no_other_preemption",
     ),
     Mutant(
         "room that is to come",
         "a second gang is evicted for one that the first one's room is enough for",
-        "k8s_bridge/relocation/preemption.py",
-        "            if soon and await self._has_room_soon(question, soon, gang):\n",
-        "            if False:\n",
+        "k8s_bridge/relocation/evictions/ending_pods.py",
+        "        if going and await self._room_without(going, question, gang):\n",
+        "        if False:\n",
         f"{PREEMPTION}::test_who_fits_beside_another_once_a_victim_has_gone_needs_none",
     ),
     Mutant(

@@ -9,6 +9,9 @@ IN_SPITE = "tests/k8s_bridge/relocation/test_refused_in_spite.py"
 SLOW = "tests/k8s_bridge/relocation/test_slow_evictions.py"
 ENDING = "tests/k8s_bridge/relocation/test_ending_pods.py"
 HOW_LONG = "tests/k8s_bridge/relocation/test_refused_for_how_long.py"
+POD_ENDS = "tests/k8s_bridge/relocation/test_pod_ends.py"
+STAYS = "tests/k8s_bridge/relocation/test_brief_stays.py"
+ENDING_PODS = "k8s_bridge/relocation/evictions/ending_pods.py"
 VOLUMES = "tests/k8s_bridge/scheduling/test_volumes.py"
 
 REFUSED_EVICTIONS = (
@@ -173,17 +176,81 @@ REFUSED_EVICTIONS = (
         "room of who ends anyway",
         "a gang is evicted though another that is being deleted leaves the same room",
         "k8s_bridge/relocation/preemption.py",
-        "        soon = going | self.ending.gone_soon(view.dead)\n",
-        "        soon = going\n",
+        "        ending = self._to_come.pods(gang.key, view.dead) - going\n",
+        "        ending = frozenset()\n",
         f"{ENDING}::test_who_ends_anyway_is_room_to_come",
     ),
     Mutant(
         "room of who never ends",
         "a finalizer on one pod that was deleted keeps the most urgent gang waiting for ever",
-        "k8s_bridge/relocation/ages.py",
-        "            and now - since < _seconds_to_end(self._cache, seen.pod)\n",
+        ENDING_PODS,
+        "            and now - since < seconds_to_end(self._cache, seen.pod)\n",
         "",
         f"{ENDING}::test_who_never_ends_is_no_room_to_come",
+    ),
+    Mutant(
+        "room of who never ends: however often it changes",
+        "a pod that never ends is patched each minute, and keeps the most urgent gang waiting",
+        ENDING_PODS,
+        "self._since.setdefault(uid, self._clock.monotonic())",
+        "self._since[uid] = self._clock.monotonic()",
+        f"{POD_ENDS}::test_a_change_of_who_ends_gives_it_no_more_time",
+    ),
+    Mutant(
+        "room of who ends is kept",
+        "an urgent gang waits ten minutes under low ones that come and go",
+        ENDING_PODS,
+        "            await self.store.put(one)\n",
+        "            pass\n",
+        f"{ENDING}::test_room_of_who_ends_is_kept_for_the_one_that_waits_for_it",
+    ),
+    Mutant(
+        "room of who ends is waited for once",
+        "others end all the time, and the most urgent gang waits for them all the time",
+        ENDING_PODS,
+        "return there & self._awaited.get(gang, there)",
+        "return there",
+        f"{ENDING}::test_who_begins_to_end_later_is_not_waited_for",
+    ),
+    Mutant(
+        "gangs that never have their room wait ever longer",
+        "as the API refuses its bindings alone, a gang has others evicted every ten minutes",
+        "k8s_bridge/relocation/tenants/brief_stays.py",
+        "if served is not None and self._waits(served):",
+        "if False:",
+        f"{STAYS}::test_who_never_has_its_room_waits_ever_longer_and_it_alone",
+    ),
+    Mutant(
+        "gangs that never have their room have not stayed",
+        "a gang has others evicted for nothing ever less often, and then every ten minutes",
+        "k8s_bridge/relocation/tenants/brief_stays.py",
+        "if served.at + seconds <= now and not self._waits(served):",
+        "if served.at + seconds <= now:",
+        f"{STAYS}::test_who_never_has_its_room_waits_ever_longer_and_it_alone",
+    ),
+    Mutant(
+        "gangs that never have their room: for what others did",
+        "a node is cordoned, and the gang waits for five minutes though others would do",
+        "k8s_bridge/relocation/tenants/brief_stays.py",
+        "if why == VICTIMS_STAY or why.endswith(SEAT_CLOSED):",
+        "if False:",
+        f"{STAYS}::test_what_others_did_is_not_held_against_it",
+    ),
+    Mutant(
+        "pods of a controller that kept one in spite of its dry run",
+        "three of four are evicted every five minutes, as a webhook keeps the last one each time",
+        "k8s_bridge/relocation/preemption.py",
+        "(*needed, *kept))",
+        "needed)",
+        f"{IN_SPITE}::test_who_keeps_the_last_of_a_gang_loses_the_others_once",
+    ),
+    Mutant(
+        "pods that were refused and then not answered about",
+        "the API is silent once, and who was not to go for ten minutes goes after 20 s",
+        "k8s_bridge/relocation/evictions/trials.py",
+        "if known is None or known.until < until:",
+        "if True:",
+        f"{HOW_LONG}::test_silence_shortens_no_refusal",
     ),
     Mutant(
         "pods that are about to go count in their budget",

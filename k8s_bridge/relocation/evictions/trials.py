@@ -34,6 +34,11 @@ REFUSED_FIRST_SECONDS = 60.0
 """Seconds for which no plan lets a pod go whose eviction was refused; they double each time."""
 REFUSED_LIMIT_SECONDS = 600.0
 """Seconds to which they grow."""
+KEPT_FIRST_SECONDS = 3600.0
+"""Seconds for which no pod of a controller goes for others of which one was kept in spite of its
+dry run; they double each time."""
+KEPT_LIMIT_SECONDS = 86400.0
+"""Seconds to which they grow, and for which it is remembered after that."""
 SILENT_SECONDS = 20.0
 """The same where the API has not answered: that says more of the API than of the pod."""
 
@@ -99,6 +104,8 @@ class EvictionTrials:
     _refused: dict[str, _Remembered] = field(default_factory=dict)
     _unending: dict[tuple[str, str], float] = field(default_factory=dict)
     """Namespace and UID of a controller -> until when none of its pods is evicted, monotonic."""
+    _kept: dict[tuple[str, str], _Remembered] = field(default_factory=dict)
+    """The same -> that a pod of it was kept in spite of its dry run."""
 
     def limits(self, pods: Iterable[PodName], unanswered: bool) -> list[EvictionLimit]:
         """No eviction of any of these pods that was refused lately.
@@ -120,6 +127,24 @@ class EvictionTrials:
                 found.append(EvictionLimit(why, frozenset([pod]), 0))
             elif unanswered and self.is_asked([uid]):
                 why = f"pod {pod[0]}/{pod[1]} (the API has not answered yet whether it may go)"
+                found.append(EvictionLimit(why, frozenset([pod]), 0))
+        return found
+
+    def kept_in_spite(self, pods: Iterable[PodName]) -> list[EvictionLimit]:
+        """No eviction, for others, of pods of a controller of which one was kept lately.
+
+        In spite of its dry run: which one is kept may depend on who has gone before, and then each
+        dry run passes, and those before have gone for nothing.
+        """
+        now, found = self.clock.monotonic(), []
+        self._kept = {
+            owner: one for owner, one in self._kept.items() if one.until + KEPT_LIMIT_SECONDS > now
+        }
+        for pod in pods if self._kept else ():
+            seen = self.cache.named(*pod)
+            kept = None if seen is None else self._kept.get((pod[0], seen.controller))
+            if kept is not None and kept.until > now:
+                why = f"pod {pod[0]}/{pod[1]} (another one of its controller was kept: {kept.why})"
                 found.append(EvictionLimit(why, frozenset([pod]), 0))
         return found
 
@@ -189,8 +214,21 @@ class EvictionTrials:
             if before is not None and again
             else REFUSED_FIRST_SECONDS
         )
+        if spite:
+            self._remember_kept(pod, why)
         spite = spite or self.was_refused(pod)
         self._refused[pod.uid] = _Remembered(why, now + seconds, seconds, spite)
+
+    def _remember_kept(self, pod: Target, why: str) -> None:
+        seen = self.cache.seen(pod.uid)
+        if seen is None or not seen.controller:
+            return
+        owner = pod.namespace, seen.controller
+        before, now = self._kept.get(owner), self.clock.monotonic()
+        if before is not None and before.until > now:
+            return
+        seconds = min(before.seconds * 2, KEPT_LIMIT_SECONDS) if before else KEPT_FIRST_SECONDS
+        self._kept[owner] = _Remembered(why, now + seconds, seconds, True)
 
     def _remember_silence(self, pod: Target) -> None:
         """Leave the pod where it is for a moment; what was refused of it stays as it was."""

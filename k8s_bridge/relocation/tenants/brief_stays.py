@@ -1,7 +1,8 @@
 """Gangs that others made way for and that did not stay: they wait after that, ever longer.
 
 Who may preempt could otherwise take one running gang after the other out, with pods that it deletes
-as soon as they run, or that fail as soon as they run and are made again.
+as soon as they run, or that fail as soon as they run and are made again. So could one that never
+gets the room: as others are bound to it first, or the API refuses its bindings, but no dry run.
 """
 
 from __future__ import annotations
@@ -14,7 +15,12 @@ from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.pods import PodSeen
-from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
+from fourleaf.k8s_bridge.relocation.records import (
+    SEAT_CLOSED,
+    VICTIMS_STAY,
+    Purpose,
+    Relocation,
+)
 from fourleaf.k8s_bridge.runtime.api_text import second
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.gang import GangKey
@@ -40,7 +46,7 @@ class _Served:
 
 @dataclass(frozen=True, slots=True)
 class _Bar:
-    """A gang has stayed briefly so many `times` in a row: it has no pod evicted `until`."""
+    """So many `times` in a row pods went for nothing: none is evicted for the gang `until`."""
 
     times: int
     until: float
@@ -61,9 +67,14 @@ class BriefStays:
     _bars: dict[GangKey, _Bar] = field(default_factory=dict)
     _next_look: float = -math.inf
 
-    def ended(self, one: Relocation) -> None:
-        """A relocation is over: note the gang, where pods had to go for it."""
+    def ended(self, one: Relocation, why: str) -> None:
+        """A relocation is over: note the gang, where pods had to go for it.
+
+        `why` it ended early, "" where it has served.
+        """
         self._excuse({leaver.pod.uid for leaver in one.leavers}, ())
+        if why == VICTIMS_STAY or why.endswith(SEAT_CLOSED):
+            return
         if one.purpose is Purpose.PREEMPTION and any(
             (seen := self.cache.seen(leaver.pod.uid)) is None or seen.deleting
             for leaver in one.leavers
@@ -74,6 +85,7 @@ class BriefStays:
     def was_in_vain(self, gang: GangKey, seconds: float) -> None:
         """Pods have gone so that a gang could have their places, and it has not come."""
         self._served[gang] = _Served(self.clock.monotonic(), frozenset())
+        self._bar_namespace(gang, seconds)
         self._note(gang, seconds)
 
     def hear(self, open_: Iterable[Relocation], dead: Collection[str], seconds: float) -> None:
@@ -97,17 +109,28 @@ class BriefStays:
             seen = [(pod, self.cache.seen(pod.uid)) for pod, _ in served.pods]
             are_over = bool(seen) and all(_is_over(one) for _, one in seen)
             if are_over or any(self._has_failed(pod, one) for pod, one in seen):
+                self._bar_namespace(gang, seconds)
                 self._note(gang, seconds)
 
-    def wait(self, gang: GangKey) -> float:
-        """Seconds until pods may be evicted for a gang again."""
+    def wait(self, gang: GangKey, seconds: float) -> float:
+        """Seconds until pods may be evicted again for a gang that waits.
+
+        One for whose members that wait still they were has not had the room: it alone has to wait
+        longer each time, for `seconds` at first.
+        """
+        served = self._served.get(gang)
+        if served is not None and self._waits(served):
+            self._note(gang, seconds)
+        return self._seconds(gang)
+
+    def _seconds(self, gang: GangKey) -> float:
         bar = self._bars.get(gang)
         until = max(self._barred.get(gang.namespace, 0.0), bar.until if bar else 0.0)
         return max(0.0, until - self.clock.monotonic())
 
     def why(self, gang: GangKey, seconds: float) -> str:
         """What tells a gang that none goes for it, where it would have to within `seconds`."""
-        until = second(math.ceil(self.clock.wall() + self.wait(gang)))
+        until = second(math.ceil(self.clock.wall() + self._seconds(gang)))
         bar = self._bars.get(gang)
         if bar is None or bar.until <= self.clock.monotonic():
             return (
@@ -118,15 +141,18 @@ class BriefStays:
         return (
             f"No pods are evicted for it until {until}: pods went for it "
             f"{counted(bar.times, 'time')} in a row, and each time its members had ended within "
-            f"{seconds:g} s, or had not come to the room. To unblock: mend what ends them or "
-            "keeps them, or wait"
+            f"{seconds:g} s, or had not come to the room or not been bound there. To unblock: "
+            "mend what ends them or keeps them, or wait"
         )
 
-    def _note(self, gang: GangKey, seconds: float) -> None:
-        """A gang has not stayed: its namespace waits for `seconds`, and it longer each time."""
-        at, now = self._served.pop(gang).at, self.clock.monotonic()
+    def _bar_namespace(self, gang: GangKey, seconds: float) -> None:
+        """The namespace of a gang that did not stay waits for `seconds`."""
         name = gang.namespace
-        self._barred[name] = max(at + seconds, self._barred.get(name, 0.0))
+        self._barred[name] = max(self._served[gang].at + seconds, self._barred.get(name, 0.0))
+
+    def _note(self, gang: GangKey, seconds: float) -> None:
+        """A gang has not stayed, or not come: it waits for `seconds`, and longer each time."""
+        at, now = self._served.pop(gang).at, self.clock.monotonic()
         before = self._bars.get(gang)
         times = before.times + 1 if before else 1
         longest = min(seconds * 2.0 ** min(times - 1, 30), LONGEST_BAR_SECONDS)
@@ -136,9 +162,14 @@ class BriefStays:
         """Those that have stayed for so many seconds are as good as any other gang."""
         now = self.clock.monotonic()
         for gang, served in list(self._served.items()):
-            if served.at + seconds <= now:
+            if served.at + seconds <= now and not self._waits(served):
                 del self._served[gang]
                 self._bars.pop(gang, None)
+
+    def _waits(self, served: _Served) -> bool:
+        """Whether a member for which pods went stands nowhere still."""
+        seen = (self.cache.seen(pod.uid) for pod, _ in served.pods)
+        return any(one is not None and not one.node and not _is_over(one) for one in seen)
 
     def _excuse(self, told: Collection[str], dead: Collection[str]) -> None:
         """Members that had to leave, or lost their nodes, have not ended by themselves."""

@@ -11,7 +11,14 @@ from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.pods import PodSeen
-from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
+from fourleaf.k8s_bridge.relocation.records import (
+    SEAT_CLOSED,
+    VICTIMS_STAY,
+    Leaver,
+    Purpose,
+    Relocation,
+    Seat,
+)
 from fourleaf.k8s_bridge.relocation.tenants.brief_stays import BriefStays
 from fourleaf.model.gang import GangKey
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
@@ -50,10 +57,10 @@ async def test_a_gang_that_fails_as_soon_as_it_runs_has_ever_fewer_evicted() -> 
 class Pods:
     """Two members of a gang that pods were evicted for just now."""
 
-    def __init__(self) -> None:
+    def __init__(self, node: str = "n-0-0-0") -> None:
         self.clock = VirtualClock()
         self.targets = [Target(TEAM, name, name, "1") for name in ("g-0", "g-1")]
-        self.seen = {one.uid: PodSeen(one, "n-0-0-0") for one in self.targets}
+        self.seen = {one.uid: PodSeen(one, node) for one in self.targets}
         self.objects: dict[Kind, dict[tuple[str, str], Any]] = {
             PODS: {(TEAM, one.name): {"status": {}} for one in self.targets},
             NODES: {("", "n-0-0-0"): {"spec": {}}},
@@ -62,11 +69,11 @@ class Pods:
         self.stays = BriefStays(cast("ClusterCache", cache), self.clock)
         self.serve()
 
-    def serve(self) -> None:
-        """Both have their places, for which a pod of another gang has gone."""
+    def serve(self, why: str = "") -> None:
+        """Both have places for which a pod of another gang has gone, or `why` they do not."""
         seats = tuple(Seat(one, (0, 0, 0), "", "n-0-0-0", WHOLE) for one in self.targets)
         gone = Leaver(Target("other", "low", "low", "1"), "n-0-0-0")
-        self.stays.ended(Relocation(GANG, Purpose.PREEMPTION, seats, (gone,)))
+        self.stays.ended(Relocation(GANG, Purpose.PREEMPTION, seats, (gone,)), why)
 
     def end(self, number: int, phase: str) -> None:
         """A member comes to its end by itself."""
@@ -78,7 +85,7 @@ class Pods:
         """Seconds for which no more are evicted for the gang, after a second more."""
         await self.clock.advance(1)
         self.stays.hear(open_, {dead}, WINDOW)
-        return self.stays.wait(GANG)
+        return self.stays.wait(GANG, WINDOW)
 
 
 def test_it_waits_for_a_day_at_most() -> None:
@@ -86,7 +93,7 @@ def test_it_waits_for_a_day_at_most() -> None:
     pods = Pods()
     for _ in range(12):
         pods.stays.was_in_vain(GANG, WINDOW)
-    assert pods.stays.wait(GANG) == 86_400
+    assert pods.stays.wait(GANG, WINDOW) == 86_400
 
 
 @pytest.mark.parametrize(("phases", "seconds"), [("FR", 299), ("SR", 0), ("SS", 299), ("RR", 0)])
@@ -161,3 +168,34 @@ async def test_who_has_stayed_once_waits_no_longer_than_at_first() -> None:
     pods.serve()
     pods.end(0, "Failed")
     assert await pods.wait() == pytest.approx(WINDOW - 1)
+
+
+async def test_who_never_has_its_room_waits_ever_longer_and_it_alone() -> None:
+    """Its members wait still: 300, 600, 1200 s, and the namespace of no other is held for it."""
+    pods = Pods(node="")
+    for times in (1, 2, 4):
+        pods.serve("others have taken its places")
+        assert await pods.wait() == pytest.approx(WINDOW * times - 1)
+        assert pods.stays.wait(GangKey(TEAM, "another"), WINDOW) == 0
+        await pods.clock.advance(WINDOW * times)
+        assert await pods.wait() == 0
+
+
+@pytest.mark.parametrize("why", [f"node n {SEAT_CLOSED}", VICTIMS_STAY])
+async def test_what_others_did_is_not_held_against_it(why: str) -> None:
+    """A node was closed, or victims did not go: it may look for other places at once."""
+    pods = Pods(node="")
+    assert await pods.wait() == WINDOW - 1
+    await pods.clock.advance(WINDOW)
+    pods.serve(why)
+    assert await pods.wait() == 0
+
+
+async def test_who_waits_is_not_one_that_has_stayed() -> None:
+    """Its bindings are refused for longer than 300 s, twice: it waits for 20 minutes after that."""
+    pods = Pods(node="")
+    for _ in range(2):
+        await pods.clock.advance(660)
+        assert await pods.wait() == 0
+        pods.serve()
+    assert await pods.wait() == 4 * WINDOW - 1

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.k8s_bridge.relocation.bench import Bench
+from fourleaf.k8s_bridge.cluster.kinds import JOBS
+from tests.k8s_bridge.relocation.bench import TEAM, Bench
 from tests.k8s_bridge.relocation.test_eviction_limits import changed
+from tests.twins.jobs import job
 
 
 @pytest.fixture
@@ -46,3 +48,63 @@ async def test_who_never_ends_is_no_room_to_come(bench: Bench) -> None:
     await bench.clock.advance(30)
     assert len(await bench.places("top")) == 4
     assert await changed(bench, before) == {"b"}
+
+
+async def test_room_of_who_ends_is_kept_for_the_one_that_waits_for_it(bench: Bench) -> None:
+    """Two pods of `a` end 10 s after the others: who is low and comes meanwhile has none of it."""
+    nodes = sorted((await bench.places("a")).values())
+    bench.kubelets.silent |= set(nodes)
+    await bench.delete("a")
+    await bench.submit("top", 4, priority="high")
+    await bench.clock.advance(8)
+    for number in range(4):
+        await bench.submit(f"late-{number}", 1, priority="low")
+    bench.kubelets.silent -= set(nodes[:2])
+    await bench.clock.advance(10)
+    assert [await bench.places(f"late-{number}") for number in range(4)] == [{}] * 4
+    bench.kubelets.silent -= set(nodes)
+    await bench.clock.advance(10)
+    assert sorted((await bench.places("top")).values()) == nodes
+    assert await bench.events("Evicted") == []
+
+
+async def test_others_do_not_wait_for_the_same_room(bench: Bench) -> None:
+    """One has an hour to end: a gang waits for that, and `b` makes way for the other at once."""
+    await bench.delete("a")
+    await bench.clock.advance(5)
+    body = job("slow", 4, 8)
+    spec = body["spec"]["template"]["spec"]
+    spec["priorityClassName"], spec["terminationGracePeriodSeconds"] = "low", 3600
+    await bench.cluster.create(JOBS, TEAM, body)
+    await bench.clock.advance(5)
+    bench.kubelets.silent |= set((await bench.places("slow")).values())
+    await bench.delete("slow")
+    await bench.submit("top-1", 4, priority="high")
+    await bench.submit("top-2", 4, priority="high")
+    await bench.clock.advance(60)
+    assert sorted([len(await bench.places(f"top-{number}")) for number in (1, 2)]) == [0, 4]
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+async def test_who_begins_to_end_later_is_not_waited_for(bench: Bench, keeps: bool) -> None:
+    """Where no place may be kept, who comes late takes it, and ends: `b` goes all the same."""
+    if not keeps:
+        await bench.config("{backfill: {enabled: false}}")
+    before = {"b": await bench.uids("b")}
+    nodes = sorted((await bench.places("a")).values())
+    bench.kubelets.silent |= set(nodes)
+    await bench.delete("a")
+    await bench.submit("top", 4, priority="high")
+    await bench.clock.advance(8)
+    await bench.submit("late", 1, priority="low")
+    bench.kubelets.silent -= set(nodes[:1])
+    await bench.clock.advance(5)
+    assert bool(await bench.places("late")) is not keeps
+    late = await bench.pods("late")
+    bench.kubelets.silent -= set(nodes)
+    if not keeps:
+        bench.kubelets.silent.add(late[0]["spec"]["nodeName"])
+        await bench.delete("late")
+    await bench.clock.advance(25)
+    assert len(await bench.places("top")) == 4
+    assert bool(await changed(bench, before)) is not keeps

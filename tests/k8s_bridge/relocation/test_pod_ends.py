@@ -8,7 +8,8 @@ import pytest
 
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.relocation.ages import EndingPods, PodEnds
+from fourleaf.k8s_bridge.relocation.ages import PodEnds
+from fourleaf.k8s_bridge.relocation.evictions.ending_pods import EndingPods
 from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation
 from tests.k8s_bridge.relocation.test_as_planned import GANG, body, cache
 from tests.twins.virtual_clock import VirtualClock
@@ -59,3 +60,20 @@ async def test_so_long_its_room_is_to_come(said: int, seconds: int) -> None:
     assert not ends.gone_soon(())
     ends.mute()
     later.mute()
+
+
+async def test_a_change_of_who_ends_gives_it_no_more_time() -> None:
+    """It has a finalizer, and is patched after a minute: 150 s are all that it has."""
+    clock, seen = VirtualClock(), cache()
+    ends = EndingPods(seen, clock)
+    seen.take(PODS, body("one", 1, "n-0"))
+    ends.listen()
+    for version in (2, 3):
+        ending = body("one", version, "n-0")
+        ending["metadata"] |= {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+        seen.take(PODS, ending)
+        await clock.advance(60)
+    assert ends.gone_soon(())
+    await clock.advance(31)
+    assert not ends.gone_soon(())
+    ends.mute()

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import cast
 
 import pytest
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.ledger.binding_trials import StillAsked
 from fourleaf.k8s_bridge.ledger.pods import PodSeen
 from fourleaf.k8s_bridge.relocation.evictions.dry_run import EvictionDryRun
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
+from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation
+from fourleaf.model.gang import GangKey
 from tests.twins.virtual_clock import VirtualClock
 
 POD = Target("ml", "g-0", "uid")
@@ -30,6 +34,13 @@ class OnePod:
         return PodSeen(POD, "n", controller="owner")
 
 
+class Unheard:
+    """An observer that tells nothing."""
+
+    def forbidden(self, one: Relocation, leaver: Leaver, why: str) -> None:
+        """Tell nothing."""
+
+
 @pytest.fixture
 def clock() -> VirtualClock:
     """At its beginning."""
@@ -43,9 +54,14 @@ def trials(clock: VirtualClock) -> EvictionTrials:
         cast("EvictionDryRun", None),
         cast("ClusterCache", OnePod()),
         clock,
-        cast("RelocationObserver", None),
+        cast("RelocationObserver", Unheard()),
         asyncio.ensure_future,
     )
+
+
+def asking(pod: Target) -> Relocation:
+    """A relocation for which the pod is to go."""
+    return Relocation(GangKey("ml", "top"), Purpose.PREEMPTION, (), (Leaver(pod, "n"),))
 
 
 def stays(trials: EvictionTrials) -> bool:
@@ -90,6 +106,27 @@ async def test_an_owner_whose_pod_never_ended_is_spared_for_ten_minutes(
     assert not stays(trials)
 
 
+async def test_who_kept_one_in_spite_makes_way_for_no_other_for_hours(
+    clock: VirtualClock, trials: EvictionTrials
+) -> None:
+    """No pod of that controller goes for others for 1, 2, 4, at most 24 hours; repairs may."""
+    for hours in (1, 2, 4, 8, 16, 24, 24):
+        trials.remember(POD, "the last one stays", spite=True)
+        trials.remember(POD, "the last one stays", spite=True)
+        await clock.advance(hours * 3600 - 1)
+        (limit,) = trials.kept_in_spite([("ml", "g-0")])
+        assert limit.most == 0, hours
+        assert "another one of its controller was kept: the last one stays" in limit.who, hours
+        assert not stays(trials), hours
+        await clock.advance(2)
+        assert not trials.kept_in_spite([("ml", "g-0")]), hours
+    await clock.advance(86_400)
+    assert not trials.kept_in_spite([("ml", "g-0")])
+    trials.remember(POD, "no", spite=True)
+    await clock.advance(3601)
+    assert not trials.kept_in_spite([("ml", "g-0")])
+
+
 async def test_pods_that_are_gone_are_forgotten(trials: EvictionTrials) -> None:
     """There are ever more of them, and none comes back under its UID."""
     gone = Target("ml", "gone", "another")
@@ -98,3 +135,28 @@ async def test_pods_that_are_gone_are_forgotten(trials: EvictionTrials) -> None:
     assert not await trials.refusals([])
     assert trials.was_refused(POD)
     assert not trials.was_refused(gone)
+
+
+class SilentDryRun:
+    """A dry run that is not answered."""
+
+    async def refusal(self, _: Target) -> str:
+        """Wait for ever."""
+        await asyncio.Event().wait()
+        return ""
+
+
+async def test_silence_shortens_no_refusal(clock: VirtualClock, trials: EvictionTrials) -> None:
+    """It was refused for a minute; that nothing is answered after that says nothing new."""
+    trials.remember(POD, "no")
+    trials.dry_run = cast("EvictionDryRun", SilentDryRun())
+    asked = asyncio.ensure_future(trials.refusals([asking(POD)]))
+    with contextlib.suppress(StillAsked):
+        await clock.advance(11)
+        await asked
+    with contextlib.suppress(StillAsked):
+        await trials.refusals([asking(POD)])
+    await clock.advance(25)
+    assert stays(trials)
+    await clock.advance(30)
+    assert not stays(trials)

@@ -19,11 +19,11 @@ from fourleaf.k8s_bridge.cluster.errors import (
     Refused,
     Throttled,
 )
-from fourleaf.k8s_bridge.cluster.kinds import LEASES
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
 from fourleaf.k8s_bridge.relocation.records import Relocation
-from tests.k8s_bridge.relocation.bench import Bench
+from tests.k8s_bridge.relocation.bench import TEAM, Bench
 from tests.k8s_bridge.relocation.test_eviction_limits import budget, changed
 
 
@@ -322,3 +322,32 @@ async def test_who_was_not_asked_is_not_remembered_as_kept() -> None:
         assert len(await bench.places("second")) == 4
     finally:
         await bench.stop()
+
+
+async def test_who_keeps_the_last_of_a_gang_loses_the_others_once() -> None:
+    """A webhook passes all dry runs and refuses whichever pod is the last: three go in 25 min."""
+    bench = Bench(1, 4)
+
+    def keeps(request: ApiRequest) -> ClusterError | None:
+        pods = bench.cluster.store.records(PODS, TEAM)
+        living = [
+            one
+            for one in pods
+            if one.metadata["name"].startswith("a-")
+            and "deletionTimestamp" not in one.metadata
+            and one.body["spec"].get("nodeName")
+        ]
+        is_last = len(living) <= 1 and request.target.name.startswith("a-")
+        return Refused("the last one stays", 403) if is_last and not request.dry_run else None
+
+    await bench.start(answers=Refuses(keeps))
+    await bench.classes(low=1, high=10)
+    await bench.submit("a", 4, priority="low")
+    for name in "bcd":
+        await bench.submit(name, 4, priority="high")
+    await bench.submit("top", 4, priority="high")
+    await bench.clock.advance(1500)
+    assert len(await bench.events("Evicted")) == 3
+    told = [event["note"] for event in await bench.events("PreemptionForbidden")]
+    assert any("another one of its controller was kept" in note for note in told)
+    await bench.stop()

@@ -330,10 +330,10 @@ def test_a_gang_that_moves_is_not_gone() -> None:
     seat = Seat(member, (0, 0, 0), "", "n-0-1-0", Resources(gpus=8))
     for moves, is_barred in ((True, False), (False, True)):
         stays = BriefStays(gone, clock)
-        stays.ended(Relocation(gang, Purpose.PREEMPTION, (seat,), (leaver,)))
+        stays.ended(Relocation(gang, Purpose.PREEMPTION, (seat,), (leaver,)), "")
         mover = (Leaver(member, "n-0-1-0"),) if moves else ()
         stays.hear([Relocation(gang, Purpose.REPAIR, (), mover)], (), 300.0)
-        assert bool(stays.wait(GangKey(TEAM, "other"))) is is_barred
+        assert bool(stays.wait(GangKey(TEAM, "other"), 300.0)) is is_barred
 
 
 @pytest.mark.parametrize(
