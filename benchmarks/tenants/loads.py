@@ -127,6 +127,12 @@ LOADS: dict[str, Callable[[], Load]] = {
         standing=pods.own_resources(1_000, 400)
     ),
     "1,000 bound pods of 400 host ports": lambda: Load(standing=pods.own_ports(1_000, 400)),
+    "200 pods that repel by selectors of 1,000 entries, 10 changes a second": lambda: Load(
+        pods.long_selectors(200, 1_000), pods.runners(300), busy=10
+    ),
+    "200 pods near pods of 32 sorts at once, 10 changes a second": lambda: Load(
+        pods.near_all(200, 32), pods.runners(300), busy=10
+    ),
     "300 hopeless pods, 100 changes a second": lambda: Load(pods.hopeless(300), busy=100),
 }
 """Each load, made when it is wanted."""

@@ -242,6 +242,47 @@ def all_repel() -> list[Body]:
     ]
 
 
+def runners(count: int) -> list[Body]:
+    """Pods without GPUs of one label each."""
+    return [one(f"r-{i}", 0, {"app": f"x{i}"}) for i in range(count)]
+
+
+def long_selectors(count: int, entries: int) -> list[Body]:
+    """Pods that no node suits, and that repel all pods that lack so many labels of their own."""
+    return [
+        one(f"t-{i}", 0, affinity=_apart(_lacks(f"k{i}", entries)), nodeSelector=_NOWHERE)
+        for i in range(count)
+    ]
+
+
+def near_all(count: int, sorts: int) -> list[Body]:
+    """Pods that no node suits, and that stand only near pods of each of so many sorts."""
+    bodies = []
+    for i in range(count):
+        terms = [
+            {
+                "topologyKey": HOST,
+                "namespaceSelector": {},
+                "labelSelector": {
+                    "matchExpressions": [
+                        {"key": "app", "operator": "Exists"},
+                        *_lacks(f"u{i}-{t}", 1)["matchExpressions"],
+                    ]
+                },
+            }
+            for t in range(sorts)
+        ]
+        affinity = {"podAffinity": {_REQUIRED: terms}}
+        bodies.append(one(f"t-{i}", 0, affinity=affinity, nodeSelector=_NOWHERE))
+    return bodies
+
+
+def _lacks(stem: str, count: int) -> Body:
+    """A selector of pods that have none of so many labels."""
+    lacking = [{"key": f"{stem}-{n}", "operator": "DoesNotExist"} for n in range(count)]
+    return {"matchExpressions": lacking}
+
+
 def foreign_terms(count: int, each: int, key: str = "no.such/key") -> list[Body]:
     """Pods of so many terms of their own about pods of all namespaces."""
     bodies = []

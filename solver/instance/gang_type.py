@@ -273,6 +273,8 @@ class GangTypes:
 
     def _held(self, gang: Gang, kind: GangType) -> tuple[tuple[tuple[int, int], ...], ...]:
         """Of each role, the nodes on which more members run than there is room for when empty."""
+        if not any(role.bound for role in gang.roles):
+            return ()
         index = self.fabric.index
         return tuple(
             tuple(
