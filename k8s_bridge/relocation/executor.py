@@ -91,8 +91,9 @@ class Executor:
     _asked: dict[str, _Eviction] = field(default_factory=dict)
     _looked: dict[GangKey, float] = field(default_factory=dict)
     """When pods were last told to go for a gang, on the monotonic clock."""
-    _told: set[str] = field(default_factory=set)
-    """UIDs of leavers that the API has let go, whatever a watch that lags says of them."""
+    _told: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """UIDs of leavers that the API has let go, whatever a watch that lags says of them, and the
+    namespaces and UIDs of their controllers."""
     _ending: set[GangKey] = field(default_factory=set)
     """Gangs whose relocation is being deleted, or is to be once a write of it is answered."""
     _doomed: dict[tuple[GangKey, float], str] = field(default_factory=dict)
@@ -248,10 +249,23 @@ class Executor:
         for leaver in begun or there:
             spite = asked[leaver].is_heard
             self.trials.remember(leaver.pod, "the API has not let it go", spite)
+            if spite:
+                self._remember_kept(one, leaver, "the API has not let it go")
         for leaver in one.leavers:
             seen = view.seen(leaver.pod.uid)
             if seen is not None and leaver.pod.uid in view.overdue:
                 self.trials.remember_owner(seen.pod.namespace, seen.controller)
+
+    def _remember_kept(self, one: Relocation, leaver: Leaver, why: str) -> None:
+        """Remember the controller of a pod that is kept, where others of it have gone for `one`."""
+        owner = self._controller(leaver)
+        if any(self._told.get(other.pod.uid) == owner for other in one.leavers):
+            self.trials.remember_kept(*owner, why)
+
+    def _controller(self, leaver: Leaver) -> tuple[str, str]:
+        """Namespace and UID of the controller of a pod, "" where it has none."""
+        seen = self.cache.seen(leaver.pod.uid)
+        return leaver.pod.namespace, "" if seen is None else seen.controller
 
     def _is_sealed(self, one: Relocation) -> bool:
         """Whether a record that cannot be read is about its gang or nodes."""
@@ -363,6 +377,7 @@ class Executor:
 
     async def _send(self, one: Relocation, leaver: Leaver) -> None:
         self._asked_for(leaver).is_heard = True
+        controller = self._controller(leaver)
         try:
             await self.cluster.evict(leaver.pod, at_once=self._ends_at_once(leaver))
         except ClusterError as error:
@@ -371,7 +386,7 @@ class Executor:
             else:
                 await self._forbidden(one, leaver, error)
         else:
-            self._told.add(leaver.pod.uid)
+            self._told[leaver.pod.uid] = controller
             self.ages.told(one)
             self._log.info("evicted", pod=str(leaver.pod), gang=str(one.gang), why=one.why)
             self.observer.evicted(one, leaver)
@@ -399,12 +414,13 @@ class Executor:
             asked.refusals.interrupted()
         elif asked.refusals.for_good(error) and not leaver.lost:
             self.trials.remember(leaver.pod, why, spite=True)
+            self._remember_kept(one, leaver, why)
             await self.end(one, f"{leaver.pod} may not be evicted: {why}")
 
     def _forget(self, view: ClusterView) -> None:
         known = {leaver.pod.uid for one in view.open for leaver in one.leavers}
         self._asked = {uid: one for uid, one in self._asked.items() if uid in known}
-        self._told &= known
+        self._told = {uid: owner for uid, owner in self._told.items() if uid in known}
         there = {(one.gang, one.opened) for one in view.open}
         # One whose record was long in being written is let go, and stands again once it is.
         there |= {key for key in self._doomed if key[0] in self._ending}

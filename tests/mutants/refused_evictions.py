@@ -208,8 +208,8 @@ REFUSED_EVICTIONS = (
         "room of who ends is waited for once",
         "others end all the time, and the most urgent gang waits for them all the time",
         ENDING_PODS,
-        "return there & self._awaited.get(gang, there)",
-        "return there",
+        "        if awaited is None:\n            return there\n        seen",
+        "        if True:\n            return there\n        seen",
         f"{ENDING}::test_who_begins_to_end_later_is_not_waited_for",
     ),
     Mutant(
@@ -226,7 +226,7 @@ REFUSED_EVICTIONS = (
         "k8s_bridge/relocation/tenants/brief_stays.py",
         "if served.at + seconds <= now and not self._waits(served):",
         "if served.at + seconds <= now:",
-        f"{STAYS}::test_who_never_has_its_room_waits_ever_longer_and_it_alone",
+        f"{STAYS}::test_who_waits_is_not_one_that_has_stayed",
     ),
     Mutant(
         "gangs that never have their room: for what others did",

@@ -89,12 +89,17 @@ class RoomToCome:
     planner: Planner
     ending: EndingPods
     end: Callable[[Relocation, str], Awaitable[None]]
-    _awaited: dict[GangKey, frozenset[PodName]] = field(default_factory=dict)
+    _awaited: dict[GangKey, frozenset[str]] = field(default_factory=dict)
+    """UIDs of the pods that a gang has waited for."""
 
     def pods(self, gang: GangKey, dead: Container[str]) -> frozenset[PodName]:
         """The pods that end and whose room a gang may wait for."""
         there = self.ending.gone_soon(dead)
-        return there & self._awaited.get(gang, there)
+        awaited = self._awaited.get(gang)
+        if awaited is None:
+            return there
+        seen = {name: self.cache.named(*name) for name in there}
+        return frozenset(name for name, one in seen.items() if one and one.pod.uid in awaited)
 
     async def suffices(
         self,
@@ -132,15 +137,12 @@ class RoomToCome:
         if gang.key in self._awaited:
             return
         nodes = {node for _, node in there.pods}
-        awaited = frozenset(
-            name
-            for name in pods
-            if (seen := self.cache.named(*name)) is not None and seen.node in nodes
-        )
-        self._awaited[gang.key] = awaited
+        seen = {name: self.cache.named(*name) for name in pods}
+        there_now = {name: one.pod.uid for name, one in seen.items() if one and one.node in nodes}
+        self._awaited[gang.key] = frozenset(there_now.values())
         if not self.cache.config.spec.backfill.enabled:
             return
-        starts = view.now + self.ending.seconds_left(awaited)
+        starts = view.now + self.ending.seconds_left(there_now)
         why = "pods that end anyway make room for it"
         one = reserving(there, gang, starts, view, KEPT_SECONDS, why)
         kept = self.store.of(gang.key)

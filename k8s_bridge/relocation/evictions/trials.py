@@ -214,18 +214,14 @@ class EvictionTrials:
             if before is not None and again
             else REFUSED_FIRST_SECONDS
         )
-        if spite:
-            self._remember_kept(pod, why)
         spite = spite or self.was_refused(pod)
         self._refused[pod.uid] = _Remembered(why, now + seconds, seconds, spite)
 
-    def _remember_kept(self, pod: Target, why: str) -> None:
-        seen = self.cache.seen(pod.uid)
-        if seen is None or not seen.controller:
-            return
-        owner = pod.namespace, seen.controller
+    def remember_kept(self, namespace: str, controller: str, why: str) -> None:
+        """Remember that a pod of a controller, by its UID, was kept when others of it had gone."""
+        owner = namespace, controller
         before, now = self._kept.get(owner), self.clock.monotonic()
-        if before is not None and before.until > now:
+        if not controller or (before is not None and before.until > now):
             return
         seconds = min(before.seconds * 2, KEPT_LIMIT_SECONDS) if before else KEPT_FIRST_SECONDS
         self._kept[owner] = _Remembered(why, now + seconds, seconds, True)

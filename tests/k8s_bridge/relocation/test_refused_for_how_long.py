@@ -111,8 +111,8 @@ async def test_who_kept_one_in_spite_makes_way_for_no_other_for_hours(
 ) -> None:
     """No pod of that controller goes for others for 1, 2, 4, at most 24 hours; repairs may."""
     for hours in (1, 2, 4, 8, 16, 24, 24):
-        trials.remember(POD, "the last one stays", spite=True)
-        trials.remember(POD, "the last one stays", spite=True)
+        trials.remember_kept("ml", "owner", "the last one stays")
+        trials.remember_kept("ml", "owner", "the last one stays")
         await clock.advance(hours * 3600 - 1)
         (limit,) = trials.kept_in_spite([("ml", "g-0")])
         assert limit.most == 0, hours
@@ -122,7 +122,8 @@ async def test_who_kept_one_in_spite_makes_way_for_no_other_for_hours(
         assert not trials.kept_in_spite([("ml", "g-0")]), hours
     await clock.advance(86_400)
     assert not trials.kept_in_spite([("ml", "g-0")])
-    trials.remember(POD, "no", spite=True)
+    trials.remember_kept("ml", "owner", "no")
+    trials.remember_kept("ml", "", "no")
     await clock.advance(3601)
     assert not trials.kept_in_spite([("ml", "g-0")])
 
