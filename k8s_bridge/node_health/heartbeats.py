@@ -78,6 +78,10 @@ class Heartbeats:
             return None
         return 0.0 if common > COMMON_SILENCE_SECONDS else now - heard
 
+    def hushed(self, now: float) -> bool:
+        """Whether no node is heard any more, though some were: no silence tells of a node then."""
+        return COMMON_SILENCE_SECONDS < now - self._newest < float("inf")
+
     def _interrupted(self, now: float) -> None:
         uncounted = now - self._newest - COMMON_SILENCE_SECONDS
         if uncounted <= 0:

@@ -5,6 +5,10 @@ only on two accounts: its kubelet has fallen silent, and its host does not answe
 node controller has given it up. Neither counts while most nodes are silent at once, or more and
 more fall silent. And once dead it stays so until it has been well for a while, for what flaps is no
 place to go.
+
+That a node is not late proves nothing where no node is: what died of its silence is back once it
+has said something new. While no kubelet is heard at all, no node comes back from death, and none
+that has come back is on its way to be well but by an answer of its host.
 """
 
 from __future__ import annotations
@@ -51,7 +55,9 @@ class Signs:
     `out_of_service`: it is tainted as shut down. `broken` names a condition that is
     true and that the config counts as a failure. `leaf_dead`: another node of its leaf is dead.
     `general`: it is silent as most nodes are, or were a moment ago, or as many have just become.
-    `renewed` is what its Lease says.
+    `renewed` is what its Lease says. `answered`: its host has answered just now, while
+    `answers` is also true where too few probes have failed. `hushed`: no kubelet is heard at all,
+    so that `silence` counts for nothing, and is None once that has lasted.
     """
 
     there: bool = True
@@ -64,6 +70,8 @@ class Signs:
     leaf_dead: bool = False
     general: bool = False
     renewed: str = ""
+    answered: bool = False
+    hushed: bool = False
 
 
 SUSPECT_SECONDS = 11.0
@@ -87,12 +95,17 @@ class SilenceLimits:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A verdict, what it rests on, and since when (monotonic seconds)."""
+    """A verdict, what it rests on, and since when (monotonic seconds).
+
+    `renewed`: what the Lease of a dead node said when it was found silent last; "" where it was
+    not, or has none.
+    """
 
     verdict: NodeVerdict = NodeVerdict.WELL
     cause: Cause | None = None
     since: float = 0.0
     detail: str = ""
+    renewed: str = ""
 
     @property
     def dead(self) -> bool:
@@ -111,15 +124,17 @@ def judge(before: Judgement, signs: Signs, limits: SilenceLimits, now: float) ->
     if cause in _BY_SILENCE and signs.general and not before.dead:
         cause = None
     if cause is not None:
-        if before.dead and before.cause is cause:
+        renewed = signs.renewed if cause in _BY_SILENCE else before.renewed
+        if before.dead and (before.cause, before.renewed) == (cause, renewed):
             return before
         since = before.since if before.dead else now
-        return Judgement(NodeVerdict.DEAD, cause, since, signs.broken)
+        return Judgement(NodeVerdict.DEAD, cause, since, signs.broken, renewed)
     if before.verdict is NodeVerdict.DEAD:
         # A node that is only no longer probed has not come back.
-        return _returning(now) if _is_heard(signs, limits) else before
+        return _returning(now) if _has_come_back(before, signs, limits) else before
     if before.verdict is NodeVerdict.RETURNING:
-        if not _is_heard(signs, limits):
+        # Kubelets may be told to renew their Leases as seldom as they like.
+        if not (_is_heard(signs, limits) or (signs.answered and _is_ready(signs))):
             return replace(before, since=now)
         return before if now - before.since < limits.well else Judgement(since=now)
     verdict = NodeVerdict.SILENT if is_suspect(signs) else NodeVerdict.WELL
@@ -150,10 +165,29 @@ def _cause(signs: Signs, limits: SilenceLimits) -> Cause | None:
     return None
 
 
+def _has_come_back(before: Judgement, signs: Signs, limits: SilenceLimits) -> bool:
+    """Whether a dead node is back, by something that it did itself."""
+    is_unknown = signs.silence is None
+    if not _is_heard(signs, limits) or (signs.hushed and not is_unknown):
+        return False
+    if not before.renewed or signs.renewed not in ("", before.renewed):
+        return True
+    # Without its Lease, only its kubelet makes a node ready again that was given up.
+    return is_unknown and (signs.answered or before.cause is not Cause.SILENT)
+
+
 def _is_heard(signs: Signs, limits: SilenceLimits) -> bool:
+    if signs.hushed:
+        # Where Leases may be read no more and no host may be asked, all that is left is the API.
+        known = signs.answered or (signs.silence is None and signs.answers is None)
+        return known and _is_ready(signs)
     limit = limits.silent if signs.answers else RETURN_SILENCE_SHARE * limits.silent
     late = signs.silence is not None and signs.silence > max(SUSPECT_SECONDS, limit)
-    return signs.there and signs.ready == "True" and not late
+    return not late and _is_ready(signs)
+
+
+def _is_ready(signs: Signs) -> bool:
+    return signs.there and signs.ready == "True"
 
 
 def _returning(now: float) -> Judgement:

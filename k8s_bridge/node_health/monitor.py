@@ -137,15 +137,22 @@ class NodeMonitor:
         """Judge every node once."""
         nodes = self._nodes()
         signs = self._signs(nodes)
-        suspects = [name for name, one in signs.items() if is_suspect(one)]
-        well = [name for name, one in signs.items() if one.there and not is_suspect(one)]
+        lost = frozenset(name for name, one in self.judgements.items() if not one.usable)
+        suspects = [
+            name
+            for name, one in signs.items()
+            # Where no kubelet is heard, only its host can tell that a lost node is back.
+            if is_suspect(one) or (one.hushed and one.there and name in lost)
+        ]
+        asked = frozenset(suspects)
+        well = [name for name, one in signs.items() if one.there and name not in asked]
         answers = await self._probes.answers(nodes, suspects, well)
         if suspects:
             # Many probes take many seconds, in which who was silent may have been heard.
             nodes = self._nodes()
             signs = self._signs(nodes)
             late = {name for name, one in signs.items() if is_suspect(one)}
-            answers |= dict.fromkeys(late.difference(suspects), True)
+            answers |= dict.fromkeys(late - asked, True)
         fabric = self.cache.reading().snapshot.fabric
         before = self.dead
         self._judge(signs, answers)
@@ -174,6 +181,7 @@ class NodeMonitor:
             self._leaf_of = known | listed
         self._gone.see({pod.node for pod in snapshot.running if pod.ours} - nodes.keys())
         conditions = frozenset(self.cache.config.spec.failures.conditions)
+        hushed = self.heartbeats.hushed(now)
         leaves = {self._leaf_of.get(node) for node in self.dead} - {None}
         found = {
             name: _signs_of(
@@ -182,6 +190,7 @@ class NodeMonitor:
                 self.heartbeats.renewed(name),
                 conditions,
                 bool(leaves) and self._leaf_of.get(name) in leaves,
+                hushed,
             )
             for name, seen in self.cache.nodes.items()
         }
@@ -197,7 +206,10 @@ class NodeMonitor:
         new = {}
         for name, one in signs.items():
             before = self.judgements.get(name, Judgement())
-            seen = replace(one, answers=answers[name]) if name in answers else one
+            seen = one
+            if name in answers:
+                answered = name in self._probes.answering
+                seen = replace(one, answers=answers[name], answered=answered)
             if name in spared:
                 seen = replace(seen, general=True)
             new[name] = after = judge(before, seen, limits, now)
@@ -288,6 +300,7 @@ def _signs_of(
     renewed: str,
     conditions: frozenset[str],
     leaf_dead: bool,
+    hushed: bool,
 ) -> Signs:
     return Signs(
         ready=seen.ready,
@@ -296,4 +309,5 @@ def _signs_of(
         broken=next((one for one in reversed(seen.true) if one in conditions), ""),
         leaf_dead=leaf_dead,
         renewed=renewed,
+        hushed=hushed,
     )

@@ -6,6 +6,7 @@ from tests.mutants.mutant import Mutant
 
 TESTS = "tests/k8s_bridge/node_health"
 BEATS = f"{TESTS}/test_heartbeats.py"
+COMMON = f"{TESTS}/test_common_silence.py"
 COUNTED = f"{TESTS}/test_failures_counted.py"
 DELETED = f"{TESTS}/test_deleted_nodes.py"
 END = f"{TESTS}/test_end_of_general_silence.py"
@@ -27,6 +28,78 @@ SILENCES = "k8s_bridge/node_health/general_silence.py"
 SPREADING = "k8s_bridge/node_health/spreading_silence.py"
 
 DOUBTED_NODES = (
+    Mutant(
+        "the dead while no kubelet is heard",
+        "a host whose kubelet does not run takes gangs, as no other kubelet is heard either",
+        JUDGE,
+        " or (signs.hushed and not is_unknown)",
+        "",
+        f"{JUDGES}::test_what_died_of_its_silence_is_back_once_it_shows_itself[signs3-False]",
+    ),
+    Mutant(
+        "the dead while no kubelet is heard: by what they say",
+        "a pause of all heartbeats brings nodes without power back, and gangs are bound to them",
+        JUDGE,
+        "    if not before.renewed or signs.renewed",
+        "    if True or signs.renewed",
+        f"{COMMON}::test_a_node_without_power_stays_dead[20]",
+    ),
+    Mutant(
+        "the dead while no kubelet is heard: for long",
+        "a node without power is back once Leases were not heard for a minute",
+        JUDGE,
+        "    return is_unknown and (signs.answered or before.cause is not Cause.SILENT)",
+        "    return is_unknown",
+        f"{JUDGES}::test_what_died_of_its_silence_is_back_once_it_shows_itself[signs8-False]",
+    ),
+    Mutant(
+        "the dead where Leases may be read no more",
+        "what had power again while a role was edited takes no gang until the next leader",
+        MONITOR,
+        "if is_suspect(one) or (one.hushed and one.there and name in lost)",
+        "if is_suspect(one)",
+        f"{COMMON}::test_a_host_that_answers_is_back_where_leases_may_be_read_no_more",
+    ),
+    Mutant(
+        "the dead: by the Lease that was silent last",
+        "a node that renewed its Lease once more before it fell silent comes back with no power",
+        JUDGE,
+        "(before.cause, before.renewed) == (cause, renewed)",
+        "before.cause is cause",
+        f"{JUDGES}::test_a_death_goes_by_the_lease_that_was_silent_last",
+    ),
+    Mutant(
+        "the dead: shut down after they were silent",
+        "a taint that goes after a pause of all heartbeats brings a node without power back",
+        JUDGE,
+        "if cause in _BY_SILENCE else before.renewed",
+        'if cause in _BY_SILENCE else ""',
+        f"{JUDGES}::test_what_was_silent_before_it_was_shut_down_is_back_once_it_renews",
+    ),
+    Mutant(
+        "what returns while no kubelet is heard",
+        "a node that loses power while it returns is well after a pause of all heartbeats",
+        JUDGE,
+        "    if signs.hushed:\n",
+        "    if False:\n",
+        f"{COMMON}::test_a_node_that_loses_power_while_it_returns_is_not_well[100]",
+    ),
+    Mutant(
+        "what returns while no kubelet is heard: by a true answer",
+        "two probes that failed count as an answer, and a node without power is on its way back",
+        JUDGE,
+        "known = signs.answered or",
+        "known = signs.answers or",
+        f"{JUDGES}::test_what_returns_is_well_for_as_long_as_it_is_heard_or_answers",
+    ),
+    Mutant(
+        "kubelets that renew seldom",
+        "where kubelets renew each 30 s, a node that failed once takes no gang any more",
+        JUDGE,
+        "_is_heard(signs, limits) or (signs.answered and _is_ready(signs))",
+        "_is_heard(signs, limits)",
+        f"{COMMON}::test_a_kubelet_that_renews_each_30_s_is_well_within_a_minute",
+    ),
     Mutant(
         "Leases that are read no more",
         "a role is edited, and no node that loses power is found dead any more",
@@ -280,12 +353,12 @@ DOUBTED_NODES = (
     ),
     Mutant(
         "a returning node whose host answers",
-        "a node whose kubelet renews its Lease each 16 s takes no gang any more once it was dead",
+        "a lost probe of a kubelet that renews its Lease each 16 s keeps its node waiting",
         "k8s_bridge/node_health/judge.py",
         "limits.silent if signs.answers else RETURN_SILENCE_SHARE * limits.silent",
         "RETURN_SILENCE_SHARE * limits.silent",
-        "tests/k8s_bridge/node_health/test_monitor.py"
-        "::test_a_kubelet_that_seldom_renews_is_well_again",
+        "tests/k8s_bridge/node_health/test_judge.py"
+        "::test_what_returns_is_well_for_as_long_as_it_is_heard_or_answers",
     ),
     Mutant(
         "all addresses of a host",

@@ -127,7 +127,7 @@ SERVED = (
         "a node that is no longer probed",
         "a dead node counts as back once nobody asks it any more",
         "k8s_bridge/node_health/judge.py",
-        "return _returning(now) if _is_heard(signs, limits) else before",
+        "return _returning(now) if _has_come_back(before, signs, limits) else before",
         "return _returning(now)",
         f"{JUDGE}::test_an_answer_alone_does_not_raise_the_dead",
     ),

@@ -93,3 +93,88 @@ def test_only_the_late_are_asked() -> None:
     assert is_suspect(Signs(silence=11.5))
     assert is_suspect(Signs(ready="Unknown"))
     assert not is_suspect(Signs(there=False, silence=40))
+
+
+HUSH = Signs(silence=0, hushed=True, renewed="1")
+LONG_HUSH = replace(HUSH, silence=None)
+UP = {"answers": True, "answered": True}
+
+
+@pytest.mark.parametrize(
+    ("signs", "returns"),
+    [
+        (Signs(renewed="1"), False),
+        (Signs(renewed="2"), True),
+        (replace(HUSH, **UP), False),
+        (replace(HUSH, renewed="2", **UP), False),
+        (LONG_HUSH, False),
+        (replace(LONG_HUSH, answers=True), False),
+        (replace(LONG_HUSH, **UP), True),
+        (replace(LONG_HUSH, ready="False", **UP), False),
+        (Signs(silence=None), False),
+    ],
+)
+def test_what_died_of_its_silence_is_back_once_it_shows_itself(signs: Signs, returns: bool) -> None:
+    """By its Lease, or, where none may be read for a minute, by an answer of its host."""
+    dead = judge(WELL, replace(SILENT, renewed="1"), LIMITS, 100)
+    after = judge(dead, signs, LIMITS, 200)
+    assert (after.verdict is NodeVerdict.RETURNING) is returns
+    assert returns or after == dead
+
+
+@pytest.mark.parametrize(
+    ("signs", "returns"), [(HUSH, False), (LONG_HUSH, True), (Signs(renewed="1"), False)]
+)
+def test_what_was_given_up_is_back_once_it_is_ready(signs: Signs, returns: bool) -> None:
+    """Its kubelet says so, and Leases may not be read any more; where they may, it renews its own.
+
+    No host may be asked.
+    """
+    given_up = Signs(ready="Unknown", silence=45, renewed="1")
+    dead = judge(WELL, given_up, LIMITS, 100)
+    assert dead.cause is Cause.UNREACHABLE
+    assert (judge(dead, signs, LIMITS, 200).verdict is NodeVerdict.RETURNING) is returns
+
+
+def test_what_was_silent_before_it_was_shut_down_is_back_once_it_renews() -> None:
+    """Its taint goes just after all kubelets were unheard: it is not late, which says nothing."""
+    dead = judge(WELL, replace(SILENT, renewed="1"), LIMITS, 100)
+    down = judge(dead, replace(SILENT, renewed="1", out_of_service=True), LIMITS, 110)
+    assert down.cause is Cause.OUT_OF_SERVICE
+    assert judge(down, Signs(renewed="1"), LIMITS, 120).dead
+    assert judge(down, Signs(renewed="2"), LIMITS, 120).verdict is NodeVerdict.RETURNING
+
+
+def test_a_death_goes_by_the_lease_that_was_silent_last() -> None:
+    """It renewed once while it was not ready, and fell silent again: that brings it not back."""
+    dead = judge(WELL, replace(SILENT, renewed="1"), LIMITS, 100)
+    half = judge(dead, Signs(ready="False", renewed="2"), LIMITS, 110)
+    again = judge(half, replace(SILENT, renewed="2"), LIMITS, 140)
+    assert judge(again, Signs(renewed="2"), LIMITS, 150) == again
+
+
+@pytest.mark.parametrize(
+    ("signs", "usable"),
+    [
+        (HUSH, False),
+        (replace(HUSH, answers=True), False),
+        (replace(HUSH, **UP), True),
+        (replace(LONG_HUSH, answers=False), False),
+        (LONG_HUSH, True),
+        (Signs(silence=29, answers=True), False),
+        (Signs(silence=19, answers=True), True),
+        (Signs(silence=19, answers=False), False),
+        (Signs(silence=29, **UP), True),
+        (Signs(silence=29, ready="Unknown", **UP), False),
+    ],
+)
+def test_what_returns_is_well_for_as_long_as_it_is_heard_or_answers(
+    signs: Signs, usable: bool
+) -> None:
+    """Where no kubelet is heard, or its own renews seldom, its host has to answer meanwhile.
+
+    A lost probe of a kubelet that is a little late is forgiven.
+    """
+    back = Judgement(NodeVerdict.RETURNING, since=200)
+    later = judge(judge(back, signs, LIMITS, 215), Signs(), LIMITS, 231)
+    assert later.usable is usable
