@@ -251,7 +251,7 @@ class NodeMonitor:
             self.failures.lost = lost
             self._saved.changed()
         # A leaf of which nodes are back may fall as a whole once more.
-        self._fallen &= frozenset(self._leaf_of.get(one, "") for one in self.dead - self._fresh)
+        self._fallen &= frozenset(self._leaf_of.get(one, "") for one in self.dead)
         if self._fresh:
             self._count(self._fresh - self._inherited, fabric)
             self._fresh = frozenset()
