@@ -12,6 +12,7 @@ import errno
 import socket
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Protocol
 
 from fourleaf.k8s_bridge.cluster.protocol import Body
@@ -48,8 +49,13 @@ ALIVE_ERRNOS = frozenset({errno.ECONNREFUSED, errno.ECONNRESET})
 UNREACHABLE_ERRNOS = frozenset(
     {errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EHOSTDOWN, errno.ETIMEDOUT}
 )
-"""Errors of a connection to a host that does not answer. All others are our own: no files left,
-no memory, no route out of a sandbox."""
+"""Errors of a connection to a host that does not answer, or to which there is no way from here:
+then there is none to its like either, which those show that are probed beside it."""
+
+ABSENT_ERRNOS = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EINVAL})
+"""Errors of an address of a kind that is not to be had here: of IPv6 where this process has none,
+or of one link alone. They come whatever the host does, and for as long as this process lives. All
+errors that are left are our own: no files, no memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +66,17 @@ class KubeletAddress:
     port: int
 
 
+class AbsentError(Exception):
+    """Addresses of this kind are not to be had here."""
+
+
 class Prober(Protocol):
     """Probes hosts."""
 
     async def answers(self, door: KubeletAddress) -> bool | None:
         """Whether a host answers there, in whatever way; None where it could not be asked.
 
-        Raises `PermissionError` where this process may not ask it.
+        Raises `PermissionError` where this process may not ask it, and `AbsentError`.
         """
 
 
@@ -79,7 +89,7 @@ class TcpProber:
     async def answers(self, door: KubeletAddress) -> bool | None:
         """Whether a host answers there, in whatever way; None where it could not be asked.
 
-        Raises `PermissionError` where this process may not ask it.
+        Raises `PermissionError` where this process may not ask it, and `AbsentError`.
         """
         loop = asyncio.get_running_loop()
         began = loop.time()
@@ -94,6 +104,8 @@ class TcpProber:
         except OSError as error:
             if error.errno in ALIVE_ERRNOS:
                 return True
+            if error.errno in ABSENT_ERRNOS:
+                raise AbsentError from error
             return False if error.errno in UNREACHABLE_ERRNOS else None
         except (ValueError, OverflowError, MemoryError, RuntimeError):
             # Names and ports that are none: the status of a node is whatever its kubelet wrote.
@@ -138,8 +150,12 @@ async def _connected_to(host: str, port: int) -> asyncio.StreamWriter:
 
 
 def _doubt(error: OSError) -> int:
-    """0 where it says that the host lives, 2 where it may be off, 1 where it was not asked."""
-    return 0 if error.errno in ALIVE_ERRNOS else 1 + (error.errno in UNREACHABLE_ERRNOS)
+    """0 where it says that the host lives, 1 where it was not asked, 2 where it may be off.
+
+    And 3 where it says nothing of the host.
+    """
+    known = (ALIVE_ERRNOS, frozenset[int](), UNREACHABLE_ERRNOS, ABSENT_ERRNOS)
+    return next((doubt for doubt, some in enumerate(known) if error.errno in some), 1)
 
 
 def kubelet_addresses(node: Body) -> list[KubeletAddress]:
@@ -155,6 +171,19 @@ def kubelet_addresses(node: Body) -> list[KubeletAddress]:
     return []
 
 
+class _Found(Enum):
+    """What has come of a probe of one address."""
+
+    ANSWERS = auto()
+    SILENT = auto()
+    FAILED = auto()
+    DENIED = auto()
+    ABSENT = auto()
+
+
+_OF_ANSWERS = {True: _Found.ANSWERS, False: _Found.SILENT, None: _Found.FAILED}
+
+
 class Probes:
     """The probes of one term, look after look: who has not answered how often in a row.
 
@@ -166,7 +195,10 @@ class Probes:
         self._prober = prober
         self._failures: dict[str, int] = {}
         self._denied: set[str] = set()
-        """Nodes that this process may not ask, of those that were probed last."""
+        """Nodes that this process may not ask, or at no address that is to be had here, of those
+        that were probed last."""
+        self._in_part: set[str] = set()
+        """Nodes that it may not ask at one address, and that are silent at another."""
         self._free = asyncio.Semaphore(PROBES_AT_ONCE)
 
     async def answers(
@@ -176,11 +208,13 @@ class Probes:
 
         A host counts as one that answers until it has kept silent `FAILURE_THRESHOLD` times in a
         row. One that could not be asked, for an error of our own, has not kept silent; where this
-        process may ask none of the well ones either, none can be heard. Of `well` nodes, in the
+        process may ask none of the well ones either, none can be heard. Nor can one that it may not
+        ask at one address, and that keeps silent at the others. Of `well` nodes, in the
         order of the fabric or of names, a few that stand far apart are probed where a suspect is
         silent.
         """
         answers = await self._probed(nodes, suspects)
+        silent = {name for name, answer in answers.items() if answer is False} | self._in_part
         self.answering = frozenset(name for name, answer in answers.items() if answer)
         before = self._failures
         self._failures = {
@@ -195,9 +229,8 @@ class Probes:
                 return {
                     n: None if is_deaf and not answer else True for n, answer in answers.items()
                 }
-        for name, answer in answers.items():
-            if answer is False:
-                self._failures[name] = self._failures.get(name, 0) + 1
+        for name in silent:
+            self._failures[name] = self._failures.get(name, 0) + 1
         return {
             name: self._failures.get(name, 0) < FAILURE_THRESHOLD or answer
             for name, answer in answers.items()
@@ -208,21 +241,32 @@ class Probes:
     ) -> dict[str, bool | None]:
         doors = {name: found for name in names if (found := kubelet_addresses(nodes[name]))}
         self._denied.clear()
+        self._in_part.clear()
         answers = await together(self._probe(name, some) for name, some in doors.items())
         return dict(zip(doors, answers, strict=True))
 
     async def _probe(self, name: str, doors: Sequence[KubeletAddress]) -> bool | None:
-        """Whether it answers at any of its addresses; None where one could not be asked."""
-        answers = await together(self._ask(name, door) for door in doors)
-        return True if any(answers) else None if None in answers else False
+        """Whether it answers at any of its addresses; None where one could not be asked.
 
-    async def _ask(self, name: str, door: KubeletAddress) -> bool | None:
+        Where some are not to be had here, it goes by the others.
+        """
+        found = set(await together(self._ask(door) for door in doors)) - {_Found.ABSENT}
+        if _Found.ANSWERS in found:
+            return True
+        if _Found.DENIED in found or not found:
+            self._denied.add(name)
+        if found == {_Found.SILENT, _Found.DENIED}:
+            self._in_part.add(name)
+        return False if found == {_Found.SILENT} else None
+
+    async def _ask(self, door: KubeletAddress) -> _Found:
         async with self._free:
             try:
-                return await self._prober.answers(door)
+                return _OF_ANSWERS[await self._prober.answers(door)]
             except PermissionError:
-                self._denied.add(name)
-                return None
+                return _Found.DENIED
+            except AbsentError:
+                return _Found.ABSENT
 
 
 def _apart(names: Sequence[str], most: int) -> list[str]:

@@ -21,6 +21,7 @@ from fourleaf.k8s_bridge.node_health.heartbeats import NAMESPACE
 from fourleaf.k8s_bridge.node_health.probe import (
     FAILURE_THRESHOLD,
     PROBES_AT_ONCE,
+    AbsentError,
     KubeletAddress,
 )
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
@@ -303,6 +304,39 @@ async def test_a_host_that_answers_at_its_second_address_lives(bench: Bench) -> 
     bench.heartbeats.silent.add(name)
     await bench.clock.advance(40)
     assert not await evicted(bench, before)
+
+
+class OneFamily:
+    """A pod without IPv6 probes; by IPv4 it hears what there is."""
+
+    def __init__(self, beats: heartbeats.FakeHeartbeats) -> None:
+        self.beats = beats
+
+    async def answers(self, door: KubeletAddress) -> bool | None:
+        """Whether a host answers by IPv4."""
+        if door.host.startswith("fd00::"):
+            raise AbsentError
+        return await self.beats.answers(door)
+
+
+async def test_a_host_without_power_has_an_address_that_is_not_to_be_had_here(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All nodes are of two families, and the scheduler of one: the member moves all the same."""
+    for number, body in enumerate(bench.fabric):
+        both = (body["metadata"]["name"], f"fd00::{number}")
+        body["status"]["addresses"] = [{"type": "InternalIP", "address": one} for one in both]
+    beats = bench.heartbeats
+    monkeypatch.setattr(bench, "heartbeats", OneFamily(beats))
+    await bench.start()
+    monkeypatch.setattr(bench, "heartbeats", beats)
+    await bench.submit("g", 4)
+    name = (await bench.places("g"))[0]
+    bench.lose(name)
+    await bench.clock.advance(60)
+    places = await bench.places("g")
+    assert len(places) == 4
+    assert name not in places.values()
 
 
 @pytest.mark.parametrize(("silent", "every"), [(12, 10.0), (20, 16.0)])

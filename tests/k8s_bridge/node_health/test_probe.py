@@ -14,6 +14,7 @@ from fourleaf.k8s_bridge.cluster.memory.actors import node
 from fourleaf.k8s_bridge.node_health.probe import (
     FAILURE_THRESHOLD,
     KUBELET_PORT,
+    AbsentError,
     KubeletAddress,
     Probes,
     TcpProber,
@@ -92,18 +93,37 @@ async def test_a_process_that_may_not_ask_says_so(
         await PROBER.answers(KubeletAddress("10.0.0.1", KUBELET_PORT))
 
 
+@pytest.mark.parametrize("number", [errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EINVAL])
+async def test_a_kind_of_address_that_is_not_to_be_had_says_so(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As IPv6 where this process has none, or an address of one link."""
+
+    async def fails(*_: object) -> None:
+        raise OSError(number, "no")
+
+    monkeypatch.setattr(asyncio, "open_connection", fails)
+    with pytest.raises(AbsentError):
+        await PROBER.answers(KubeletAddress("fe80::1", KUBELET_PORT))
+
+
 @pytest.mark.parametrize(
     ("first", "second", "answer"),
     [
         (errno.EHOSTUNREACH, errno.EHOSTUNREACH, False),
         (errno.ENETUNREACH, errno.ECONNREFUSED, True),
         (errno.EMFILE, errno.EHOSTUNREACH, None),
+        (errno.EADDRNOTAVAIL, errno.EHOSTUNREACH, False),
+        (errno.EMFILE, errno.EADDRNOTAVAIL, None),
     ],
 )
 async def test_a_name_of_two_addresses(
     first: int, second: int, answer: bool | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It does not answer where neither is reached; one that refuses is enough to be alive."""
+    """It does not answer where neither is reached; one that refuses is enough to be alive.
+
+    One of a kind that is not to be had here says nothing beside the other.
+    """
     numbers = {"192.0.2.1": first, "192.0.2.2": second}
     loop = asyncio.get_running_loop()
 
@@ -262,3 +282,56 @@ async def test_where_all_connections_are_denied_no_host_can_be_heard(
     for _ in range(FAILURE_THRESHOLD):
         found = await probes.answers(nodes, ["dead"], ["a", "b"])
     assert found == {"dead": answer}
+
+
+class Says:
+    """What comes of a probe is what the address begins with."""
+
+    async def answers(self, door: KubeletAddress) -> bool | None:
+        """Whether it answers there, as far as it can be asked."""
+        match door.host.split("-")[0]:
+            case "denied":
+                raise PermissionError(errno.EPERM, "no")
+            case "absent":
+                raise AbsentError
+            case "failed":
+                return None
+            case kind:
+                return kind == "answers"
+
+
+def with_addresses(*kinds: str) -> dict[str, object]:
+    """A Node object that names these."""
+    return {"status": {"addresses": [{"type": "InternalIP", "address": one} for one in kinds]}}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "others", "answer"),
+    [
+        (("silent", "absent"), ("answers", "absent"), False),
+        (("absent", "silent"), ("absent", "answers"), False),
+        (("answers", "absent"), ("answers", "absent"), True),
+        (("silent", "failed"), ("answers", "answers"), True),
+        (("failed", "absent"), ("answers", "absent"), True),
+        (("silent", "denied"), ("answers", "denied"), None),
+        (("silent", "denied", "absent"), ("answers", "denied", "absent"), None),
+        (("silent", "denied", "failed"), ("answers", "denied"), True),
+        (("denied", "absent"), ("answers", "denied"), True),
+        (("absent",), ("answers",), True),
+        (("absent",), ("absent",), None),
+        (("absent",), ("failed",), True),
+    ],
+)
+async def test_a_host_of_addresses_that_cannot_all_be_asked(
+    kinds: tuple[str, ...], others: tuple[str, ...], answer: bool | None
+) -> None:
+    """Those that are not to be had here do not count; one that is denied leaves it open.
+
+    Where none of any host is to be had, the node controller decides, as where all are denied.
+    """
+    nodes = {"one": with_addresses(*kinds)}
+    nodes |= {name: with_addresses(*others) for name in ("a", "b")}
+    probes = Probes(Says())
+    found = [await probes.answers(nodes, ["one"], ["a", "b"]) for _ in range(FAILURE_THRESHOLD)]
+    assert found[-1] == {"one": answer}
+    assert found[0]["one"] is (None if answer is None and others == ("absent",) else True)
