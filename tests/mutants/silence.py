@@ -101,8 +101,8 @@ SILENCE = (
         "who was not probed in this look",
         "a node that falls silent while others are probed dies without having been asked",
         MONITOR,
-        "            answers |= dict.fromkeys(late.difference(suspects), True)\n",
-        "            late.difference(suspects)\n",
+        "            answers |= dict.fromkeys(late - asked, True)\n",
+        "            late - asked\n",
         f"{LOOK}::test_who_was_not_asked_is_not_dead",
     ),
     Mutant(
