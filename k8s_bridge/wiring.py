@@ -39,6 +39,8 @@ from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.k8s_bridge.scheduling.cycle import Cycle, CycleObserver, Solve
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import (
+    LONGEST_WAIT_AFTER_ROLLBACK_SECONDS,
+    LONGEST_WAIT_SECONDS,
     REFUSED,
     UNANSWERED,
     ApiBackoff,
@@ -115,9 +117,11 @@ class Outcomes:
             # Its next dry run would pass as this one did. Others have its nodes half of the time.
             self.silent_nodes.note(commit.gang, nodes)
             cause, least = UNANSWERED, max(least, GIVE_UP_SECONDS)
-        self.backoff.note(commit.gang, why, least, cause)
         # Nothing but the API's refusal is left where all nodes are there still.
         stands = all(self.cache.usable(member.node) for member in commit.members)
+        is_refused = stands and cause is REFUSED
+        limit = LONGEST_WAIT_AFTER_ROLLBACK_SECONDS if is_refused else LONGEST_WAIT_SECONDS
+        self.backoff.note(commit.gang, why, least, cause, limit)
         self.trials.went_back(commit, why, stands)
         self.observer.rolled_back(commit, why)
 

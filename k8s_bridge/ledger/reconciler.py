@@ -340,6 +340,8 @@ class Reconciler:
         if answer.result is Bound.BOUND:
             self.binder.unanswered.bound(member)
             self.observer.bound(commit, member)
+        elif answer.result is Bound.IMPOSSIBLE:
+            self.binder.unanswered.impossible(member)
         self.ledger.wake(member.pod.uid)
         return answer
 

@@ -47,7 +47,7 @@ OVERLOADED = 429
 """The status by which an API server puts off requests that it has no turn for."""
 
 SUSPECTS_LIMIT = 10_000
-"""How many members that got no answer are remembered; the oldest are forgotten first."""
+"""How many members that could not be bound are remembered; the oldest are forgotten first."""
 
 
 class BindingAttempt:
@@ -193,7 +193,7 @@ class UnansweredBindings:
     _given_up: dict[str, str] = field(default_factory=dict)
     """UID of a pod -> the node to which its binding got no answer."""
     _suspects: dict[str, None] = field(default_factory=dict)
-    """UIDs of pods that got no answer once, and were not bound since."""
+    """UIDs of pods that could not be bound once, and were not since."""
 
     @contextmanager
     def under_way(self, attempt: BindingAttempt) -> Iterator[None]:
@@ -208,9 +208,14 @@ class UnansweredBindings:
 
     def give_up(self, attempt: BindingAttempt) -> None:
         """Its commit goes back for want of an answer."""
-        uid = attempt.member.pod.uid
-        self._given_up[uid] = attempt.member.node
-        self._suspects[uid] = None
+        self._given_up[attempt.member.pod.uid] = attempt.member.node
+
+    def impossible(self, member: Member) -> None:
+        """A member was refused, or got no answer, so that its commit goes back.
+
+        A dry run of it had passed, and may pass again.
+        """
+        self._suspects[member.pod.uid] = None
         while len(self._suspects) > SUSPECTS_LIMIT:
             del self._suspects[next(iter(self._suspects))]
 
@@ -221,7 +226,7 @@ class UnansweredBindings:
     def in_turn(self, members: Iterable[Member]) -> list[list[Member]]:
         """Members to bind at once, then those to bind once all before are.
 
-        First those that got no answer the last time: where it is so again, no other has to go.
+        First those that could not be bound the last time: where it is so again, no other has to go.
         """
         every = list(members)
         first = [one for one in every if one.pod.uid in self._suspects]

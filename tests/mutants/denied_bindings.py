@@ -8,6 +8,8 @@ BINDING = "k8s_bridge/ledger/binding.py"
 DENIED = "tests/k8s_bridge/scheduling/test_denied_bindings.py"
 UNANSWERED = "k8s_bridge/ledger/unanswered_bindings.py"
 ROLLBACK = "k8s_bridge/ledger/rollback.py"
+BACKOFF = "k8s_bridge/scheduling/holds/api_backoff.py"
+AGAIN = "tests/k8s_bridge/scheduling/test_refused_again.py"
 SAFEGUARDS = "tests/k8s_bridge/ledger/test_safeguards.py"
 
 DENIED_BINDINGS = (
@@ -113,5 +115,30 @@ DENIED_BINDINGS = (
         "",
         "tests/k8s_bridge/node_health/test_deleted_nodes.py"
         "::test_one_that_was_deleted_and_is_made_anew_is_asked_for_once_more",
+    ),
+    Mutant(
+        "members that are refused are bound first the next time",
+        "three pods are bound and evicted every minute for ever, as a fourth is refused",
+        "k8s_bridge/ledger/reconciler.py",
+        "        elif answer.result is Bound.IMPOSSIBLE:\n",
+        "        elif False:\n",
+        f"{AGAIN}::test_a_member_that_is_refused_for_good_costs_the_others_once[auto]",
+    ),
+    Mutant(
+        "waits of gangs that go back grow beyond a minute",
+        "members of a gang go for another one that is refused, sixty times an hour",
+        "k8s_bridge/wiring.py",
+        "limit = LONGEST_WAIT_AFTER_ROLLBACK_SECONDS if is_refused else LONGEST_WAIT_SECONDS",
+        "limit = LONGEST_WAIT_SECONDS",
+        f"{AGAIN}::test_a_member_that_is_refused_for_good_costs_the_others_once[never]",
+    ),
+    Mutant(
+        "rollbacks that take long",
+        "waits begin anew each time, as the pods of the gang take a minute to end",
+        BACKOFF,
+        "one.due + one.limit <= now",
+        "one.due + LONGEST_WAIT_SECONDS <= now",
+        "tests/k8s_bridge/scheduling/test_api_backoff.py"
+        "::test_waits_after_rollbacks_double_up_to_five_minutes",
     ),
 )

@@ -17,6 +17,10 @@ FIRST_WAIT_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 60.0
 """A gang that was not refused for as long after its last wait starts afresh."""
 
+LONGEST_WAIT_AFTER_ROLLBACK_SECONDS = 300.0
+"""The same where a commit went back, as members that run may go for each try. Within the time for
+which it is known that no pod is worth evicting for such a gang (`REFUSAL_REMEMBERED_SECONDS`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class BackoffCause:
@@ -35,12 +39,16 @@ UNANSWERED = BackoffCause(ReasonKind.UNANSWERED, STEP)
 
 @dataclass(frozen=True, slots=True)
 class _Refused:
-    """`due` on the monotonic clock, `wait` in seconds; `reported` once a caller knows it is due."""
+    """`due` on the monotonic clock, `wait` in seconds; `reported` once a caller knows it is due.
+
+    It is forgotten `limit` seconds after it was due.
+    """
 
     why: str
     wait: float
     due: float
     cause: BackoffCause
+    limit: float
     reported: bool = False
 
 
@@ -58,14 +66,23 @@ class ApiBackoff:
         self._refused: dict[GangKey, _Refused] = {}
 
     def note(
-        self, gang: GangKey, why: str, least: float = 0.0, cause: BackoffCause = REFUSED
+        self,
+        gang: GangKey,
+        why: str,
+        least: float = 0.0,
+        cause: BackoffCause = REFUSED,
+        limit: float = LONGEST_WAIT_SECONDS,
     ) -> None:
-        """`cause` keeps this gang from running; it waits for `least` seconds or longer."""
+        """`cause` keeps this gang from running; it waits for `least` seconds or longer.
+
+        Waits grow to `limit` seconds.
+        """
         self._forget()
         known = self._refused.get(gang)
-        wait = min(LONGEST_WAIT_SECONDS, known.wait * 2) if known else FIRST_WAIT_SECONDS
+        wait = min(limit, known.wait * 2) if known else FIRST_WAIT_SECONDS
         wait = max(wait, least)
-        self._refused[gang] = _Refused(why, wait, self._clock.monotonic() + wait, cause)
+        due = self._clock.monotonic() + wait
+        self._refused[gang] = _Refused(why, wait, due, cause, limit)
 
     def rule(self) -> HoldRule | None:
         """Hold the gangs whose time has not come."""
@@ -95,7 +112,5 @@ class ApiBackoff:
 
     def _forget(self) -> None:
         now = self._clock.monotonic()
-        for gang in [
-            gang for gang, one in self._refused.items() if one.due + LONGEST_WAIT_SECONDS <= now
-        ]:
+        for gang in [gang for gang, one in self._refused.items() if one.due + one.limit <= now]:
             del self._refused[gang]

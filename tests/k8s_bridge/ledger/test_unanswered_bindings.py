@@ -1,4 +1,4 @@
-"""Members whose bindings got no answer are bound first the next time; of few it is remembered."""
+"""Members that could not be bound are bound first the next time; of few it is remembered."""
 
 from __future__ import annotations
 
@@ -7,18 +7,16 @@ import pytest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger import unanswered_bindings
 from fourleaf.k8s_bridge.ledger.records import Member
-from fourleaf.k8s_bridge.ledger.unanswered_bindings import BindingAttempt, UnansweredBindings
-from tests.k8s_bridge.ledger.harness import InstantClock
+from fourleaf.k8s_bridge.ledger.unanswered_bindings import UnansweredBindings
 
 MEMBERS = [Member(Target("ml", name, name), "n") for name in "abcd"]
 
 
-def given_up(*numbers: int) -> UnansweredBindings:
-    """These members were given up, one after the other."""
-    clock = InstantClock()
-    known = UnansweredBindings(clock)
+def refused(*numbers: int) -> UnansweredBindings:
+    """These members could not be bound, one after the other."""
+    known = UnansweredBindings()
     for number in numbers:
-        known.give_up(BindingAttempt("commit", MEMBERS[number], clock))
+        known.impossible(MEMBERS[number])
     return known
 
 
@@ -28,8 +26,8 @@ def names(turns: list[list[Member]]) -> list[str]:
 
 
 def test_who_got_no_answer_is_bound_first() -> None:
-    """Where it gets none again, no other member has to go; once it stands, all go at once."""
-    known = given_up(2)
+    """Where it cannot be bound again, no other member has to go; once it stands, all go at once."""
+    known = refused(2)
     assert names(known.in_turn(MEMBERS)) == ["c", "abd"]
     known.bound(MEMBERS[2])
     assert names(known.in_turn(MEMBERS)) == ["abcd"]
@@ -38,4 +36,4 @@ def test_who_got_no_answer_is_bound_first() -> None:
 def test_of_few_it_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """The oldest are forgotten first."""
     monkeypatch.setattr(unanswered_bindings, "SUSPECTS_LIMIT", 2)
-    assert names(given_up(3, 0, 1).in_turn(MEMBERS)) == ["ab", "cd"]
+    assert names(refused(3, 0, 1).in_turn(MEMBERS)) == ["ab", "cd"]

@@ -14,7 +14,10 @@ from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.reporter import Reporter
 from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
-from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
+from fourleaf.k8s_bridge.scheduling.holds.api_backoff import (
+    LONGEST_WAIT_AFTER_ROLLBACK_SECONDS,
+    ApiBackoff,
+)
 from fourleaf.k8s_bridge.scheduling.holds.hold_back import hold_back
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.extensions import Extensions
@@ -51,6 +54,21 @@ async def test_waits_double_up_to_a_minute() -> None:
         waits.append(clock.monotonic() - began)
         assert not api_backoff.came_due()
     assert waits == [1, 2, 4, 8, 16, 32, 60, 60]
+
+
+async def test_waits_after_rollbacks_double_up_to_five_minutes() -> None:
+    """Each may cost members that run; evictions that take minutes begin no wait afresh."""
+    clock = VirtualClock()
+    api_backoff = ApiBackoff(clock)
+    waits = []
+    for _ in range(11):
+        api_backoff.note(KEY, "not today", limit=LONGEST_WAIT_AFTER_ROLLBACK_SECONDS)
+        began = clock.monotonic()
+        while not api_backoff.came_due():
+            await clock.advance(0.5)
+        waits.append(clock.monotonic() - began)
+        await clock.advance(LONGEST_WAIT_AFTER_ROLLBACK_SECONDS - 1)
+    assert waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]
 
 
 async def test_only_the_refused_gang_is_held_and_says_why() -> None:
