@@ -152,7 +152,7 @@ class Binder:
                 await self.cluster.bind(binding(commit, member, pod))
                 return BindingResult(member, Bound.BOUND)
             except Throttled as error:
-                refusing.interrupted()
+                refusing.unsaid(error)
                 attempt.unsaid(error)
                 await self._wait(attempt, error.retry_after)
                 if is_gone(self.pods, member):
@@ -160,7 +160,7 @@ class Binder:
                 if attempt.is_late:
                     return None
             except Ambiguous as error:
-                refusing.interrupted()
+                refusing.unsaid(error)
                 # What was sent may still be under way: read only after a while.
                 attempt.unsaid(error)
                 await self._wait(attempt, error.retry_after)

@@ -157,7 +157,7 @@ class Allocator:
                 patience.answered()
                 await backoff.wait()
             except (Ambiguous, Throttled) as error:
-                refusing.interrupted()
+                refusing.unsaid(error)
                 patience.unsaid(error)
                 await self.clock.sleep(patience.next_wait(error.retry_after))
             except Refused as error:

@@ -417,11 +417,13 @@ class Reconciler:
     async def _delete_lease(self, lease: GangLease) -> None:
         try:
             await self.records.delete(lease.name, lease.version)
-        except Conflict:
-            await reread_lease(self.records, self.ledger, self.epoch, lease.name)
+        except Conflict as error:
+            now = await reread_lease(self.records, self.ledger, self.epoch, lease.name)
+            # Admission may deny by any status: no other has written the lease then.
+            if now is not None and now.version == lease.version:
+                self._refused("lease_not_deleted", lease.name, error)
         except ClusterError as error:
-            self._retries.refused(lease.name)
-            self._log.warning("lease_not_deleted", lease=lease.name, why=str(error))
+            self._refused("lease_not_deleted", lease.name, error)
         else:
             self._retries.taken(lease.name)
             self.ledger.drop_lease(lease.name)

@@ -155,7 +155,7 @@ class Records:
             try:
                 return await read()
             except (Ambiguous, Throttled) as error:
-                refusing.interrupted()
+                refusing.unsaid(error)
                 await backoff.wait(error.retry_after)
             except Refused as error:
                 if refusing.for_good(error):

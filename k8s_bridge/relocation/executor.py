@@ -21,7 +21,7 @@ from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
 from fourleaf.k8s_bridge.relocation.ages import PodEnds, RelocationAges
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView, DeadNodes
 from fourleaf.k8s_bridge.relocation.evictions.failure_time import FailureTimes, is_of_a_job
-from fourleaf.k8s_bridge.relocation.evictions.forbidden import is_gone
+from fourleaf.k8s_bridge.relocation.evictions.forbidden import is_forbidden, is_gone
 from fourleaf.k8s_bridge.relocation.evictions.lost_ends import LostEnds
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.next_action import progress
@@ -411,7 +411,11 @@ class Executor:
         wait = asked.backoff.next(max(EVICTION_RETRY_SECONDS, error.retry_after or 0.0))
         asked.due = self.clock.monotonic() + wait
         if isinstance(error, Throttled | Ambiguous):
-            asked.refusals.interrupted()
+            if is_forbidden(error):
+                # A budget is asked once admission has let the request in.
+                asked.refusals.interrupted()
+            else:
+                asked.refusals.unsaid(error)
         elif asked.refusals.for_good(error) and not leaver.lost:
             self.trials.remember(leaver.pod, why, spite=True)
             self._remember_kept(one, leaver, why)

@@ -241,15 +241,22 @@ class RelocationStore:
         gang = one.gang
         try:
             await self.records.delete_once(relocation_name(gang), one.version)
-        except Conflict:
+        except Conflict as error:
             await self._again(gang)
-            return gang not in self._open
+            now = self._open.get(gang)
+            # Admission may deny by any status: no other has written the record then.
+            if now is not None and now.version == one.version:
+                self._not_deleted(gang, error)
+            return now is None
         except ClusterError as error:
-            self._log.warning("relocation_not_deleted", gang=str(gang), why=str(error))
-            self._put_off(gang, error.retry_after)
+            self._not_deleted(gang, error)
             return False
         self._undeleted.pop(gang, None)
         return self._let_go(gang)
+
+    def _not_deleted(self, gang: GangKey, error: ClusterError) -> None:
+        self._log.warning("relocation_not_deleted", gang=str(gang), why=str(error))
+        self._put_off(gang, error.retry_after)
 
     def _may_delete(self, gang: GangKey) -> bool:
         due, _ = self._undeleted.get(gang, (0.0, None))

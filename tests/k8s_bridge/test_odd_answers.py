@@ -41,6 +41,7 @@ from tests.twins.virtual_clock import VirtualClock
 OUT_OF_SERVICE = {"key": "node.kubernetes.io/out-of-service", "effect": "NoExecute"}
 READY, NOT_READY = ([{"type": "Ready", "status": said}] for said in ("True", "False"))
 NO_BACKEND = NotFound("default backend - 404", 404)
+THROTTLED = Throttled("too many requests", 429, "TooManyRequests")
 DENIED = Conflict('admission webhook "x" denied the request', 409)
 
 
@@ -320,10 +321,15 @@ async def test_pods_that_cannot_be_read_at_a_takeover_have_no_page_written_again
 
 
 class BadMoments:
-    """What `matches` is answered 403, then 429 for six seconds, then 403 once more."""
+    """What `matches` is answered 403, then `between` for six seconds, then 403 once more."""
 
-    def __init__(self, clock: VirtualClock, matches: Callable[[ApiRequest], bool]) -> None:
-        self.clock, self.matches = clock, matches
+    def __init__(
+        self,
+        clock: VirtualClock,
+        matches: Callable[[ApiRequest], bool],
+        between: ClusterError = THROTTLED,
+    ) -> None:
+        self.clock, self.matches, self.between = clock, matches, between
         self.first: float | None = None
         self.refused = 0
 
@@ -334,7 +340,7 @@ class BadMoments:
         now = self.clock.monotonic()
         self.first = now if self.first is None else self.first
         if self.refused == 1 and now < self.first + 6:
-            raise Throttled("too many requests", 429, "TooManyRequests")
+            raise self.between
         self.refused += 1
         raise Refused("a webhook has a bad moment", 403, "Forbidden")
 
@@ -342,12 +348,16 @@ class BadMoments:
         """Let what was done stand."""
 
 
-async def test_two_bad_moments_of_a_binding_take_no_gang_back() -> None:
+@pytest.mark.parametrize(
+    "between", [THROTTLED, Ambiguous("no answer", 500), DENIED, NO_BACKEND], ids=lambda e: e.status
+)
+async def test_two_bad_moments_of_a_binding_take_no_gang_back(between: ClusterError) -> None:
     """They are no refusal in a row: the member is bound, and the other one stays."""
     bench = Bench(1, 1)
     moments = BadMoments(
         bench.clock,
         lambda request: request.subresource == "binding" and not request.dry_run,
+        between,
     )
     await bench.start(answers=moments)
     await bench.submit("g", 2)

@@ -210,7 +210,8 @@ LAST_LOOKS = (
         "k8s_bridge/relocation/executor.py",
         "        return kept or leavers\n",
         "        return leavers\n",
-        f"{RELOCATION}/test_refused_in_spite.py::test_who_was_kept_once_goes_first_the_next_time",
+        f"{RELOCATION}/test_refused_in_spite.py"
+        "::test_who_was_kept_once_goes_first_the_next_time[refused]",
     ),
     Mutant(
         "refusals in spite of a dry run",
@@ -218,7 +219,8 @@ LAST_LOOKS = (
         "k8s_bridge/relocation/evictions/trials.py",
         "        if not trial.refusal and not self.was_refused(pod):\n",
         "        if not trial.refusal:\n",
-        f"{RELOCATION}/test_refused_in_spite.py::test_who_was_kept_once_goes_first_the_next_time",
+        f"{RELOCATION}/test_refused_in_spite.py"
+        "::test_who_was_kept_once_goes_first_the_next_time[refused]",
     ),
     Mutant(
         "repairs in vain",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
 
+RECORDS = "tests/k8s_bridge/test_denied_records.py"
 ODD = "tests/k8s_bridge/test_odd_answers.py"
 SERVED = "tests/k8s_bridge/informers/test_served.py"
 WATCH = "tests/k8s_bridge/informers/test_watch.py"
@@ -147,15 +148,121 @@ ODD_ANSWERS = (
         "two refusals of a binding that are not in a row",
         "a gang goes back, as a webhook had a bad moment twice",
         "k8s_bridge/ledger/binding.py",
-        "            except Throttled as error:\n                refusing.interrupted()\n",
+        "            except Throttled as error:\n                refusing.unsaid(error)\n",
         "            except Throttled as error:\n",
-        f"{ODD}::test_two_bad_moments_of_a_binding_take_no_gang_back",
+        f"{ODD}::test_two_bad_moments_of_a_binding_take_no_gang_back[429]",
+    ),
+    Mutant(
+        "two refusals of a binding with no answer between them",
+        "a gang goes back, as a webhook had a bad moment twice",
+        "k8s_bridge/ledger/binding.py",
+        "            except Ambiguous as error:\n                refusing.unsaid(error)\n",
+        "            except Ambiguous as error:\n",
+        f"{ODD}::test_two_bad_moments_of_a_binding_take_no_gang_back[500]",
+    ),
+    Mutant(
+        "two refusals of a binding with a denial between them",
+        "a gang goes back, as a webhook had a bad moment twice",
+        "k8s_bridge/ledger/binding.py",
+        "            except (Conflict, NotFound) as error:\n"
+        "                refusing.interrupted()\n",
+        "            except (Conflict, NotFound) as error:\n",
+        f"{ODD}::test_two_bad_moments_of_a_binding_take_no_gang_back[409]",
+    ),
+    Mutant(
+        "requests that are put off between refusals",
+        "three of four pods run for a quarter of an hour without the fourth, which is refused",
+        "k8s_bridge/ledger/permanent_refusal.py",
+        "        if isinstance(error, Throttled):\n",
+        "        if False:\n",
+        "tests/k8s_bridge/scheduling/test_refused_again.py"
+        "::test_a_refusal_and_a_throttle_in_turn_are_a_refusal",
+    ),
+    Mutant(
+        "rows of refusals within a moment",
+        "a gang goes back, as a webhook had one bad moment while requests were put off",
+        "k8s_bridge/ledger/permanent_refusal.py",
+        "self._until if self._rows < PERMANENT_ROWS else self._first_until",
+        "self._until if self._rows < PERMANENT_ROWS else 0.0",
+        "tests/k8s_bridge/ledger/test_permanent_refusal.py"
+        "::test_rows_of_one_moment_are_not_refused_for_good",
+    ),
+    Mutant(
+        "reads that are put off between refusals",
+        "a replica waits for ever for records that it may not read",
+        "k8s_bridge/ledger/record_store.py",
+        "                refusing.unsaid(error)\n",
+        "                refusing.interrupted()\n",
+        "tests/k8s_bridge/ledger/test_pages.py"
+        "::test_a_read_that_is_forbidden_and_put_off_in_turn_is_refused",
+    ),
+    Mutant(
+        "claims that are put off between refusals",
+        "a gang is in part for a quarter of an hour, as one of its claims is refused",
+        "k8s_bridge/ledger/claim_allocation.py",
+        "                refusing.unsaid(error)\n",
+        "                refusing.interrupted()\n",
+        "tests/k8s_bridge/ledger/test_claims_back.py"
+        "::test_a_write_that_is_forbidden_and_put_off_in_turn_is_refused",
+    ),
+    Mutant(
+        "evictions that are put off between refusals",
+        "pods go again and again beside one that the API refuses to evict",
+        "k8s_bridge/relocation/executor.py",
+        "                asked.refusals.unsaid(error)\n",
+        "                asked.refusals.interrupted()\n",
+        "tests/k8s_bridge/relocation/test_refused_in_spite.py"
+        "::test_who_was_kept_once_goes_first_the_next_time[put off in between]",
+    ),
+    Mutant(
+        "a budget between refusals of an eviction",
+        "a preemption is given up, as a webhook had a bad moment now and then",
+        "k8s_bridge/relocation/executor.py",
+        "            if is_forbidden(error):\n",
+        "            if False:\n",
+        "tests/k8s_bridge/relocation/test_refused_in_spite.py"
+        "::test_a_budget_between_refusals_says_that_admission_let_it_in",
+    ),
+    Mutant(
+        "prepared leases that admission denies at a takeover",
+        "thousands of deletions within a second",
+        "k8s_bridge/ledger/takeover.py",
+        "                if now is not None and now.version == before:\n"
+        "                    await self._wait(denied, lease.name, error)\n",
+        "",
+        f"{RECORDS}::test_a_prepared_lease_that_may_not_go_at_a_takeover_is_no_storm",
+    ),
+    Mutant(
+        "gang leases that admission denies as if they had changed",
+        "a gang lease is written several times a second, for ever",
+        "k8s_bridge/ledger/reconciler.py",
+        "            if now is not None and now.version == lease.version:\n"
+        '                self._refused("lease_not_written"',
+        '            if False:\n                self._refused("lease_not_written"',
+        f"{RECORDS}::test_a_lease_that_may_not_be_converted_waits",
+    ),
+    Mutant(
+        "deletions of gang leases that admission denies as if they had changed",
+        "ten requests a second for each wide gang, for ever",
+        "k8s_bridge/ledger/reconciler.py",
+        "            if now is not None and now.version == lease.version:\n"
+        '                self._refused("lease_not_deleted"',
+        '            if False:\n                self._refused("lease_not_deleted"',
+        f"{RECORDS}::test_a_gang_lease_whose_deletion_is_denied_is_no_storm",
+    ),
+    Mutant(
+        "deletions of relocations that admission denies as if they had changed",
+        "seven requests a second for each relocation, for ever",
+        "k8s_bridge/relocation/store.py",
+        "            if now is not None and now.version == one.version:\n",
+        "            if False:\n",
+        f"{RECORDS}::test_a_relocation_whose_deletion_is_denied_is_no_storm",
     ),
     Mutant(
         "two refusals of a read that are not in a row",
         "a term ends, as a webhook or an authorizer had a bad moment twice",
         "k8s_bridge/ledger/record_store.py",
-        "                refusing.interrupted()\n",
+        "                refusing.unsaid(error)\n",
         "",
         f"{ODD}::test_two_bad_moments_of_a_takeover_end_no_term",
     ),

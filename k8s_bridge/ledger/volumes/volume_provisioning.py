@@ -299,7 +299,7 @@ class VolumeProvisioner:
             except NotFound:
                 raise Impossible(f"{title} is gone") from None
             except (Conflict, Ambiguous, Throttled) as error:
-                refusing.interrupted()
+                refusing.unsaid(error)
                 least, last = error.retry_after, str(error)
             except Refused as error:
                 last = str(error)

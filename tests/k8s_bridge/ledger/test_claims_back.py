@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -221,6 +222,30 @@ async def test_a_write_that_is_forbidden_is_not_given_up_at_once(
     assert [bool(body["spec"].get("nodeName")) for body in world.pods()] == [bound]
     assert leader.rolled == ([] if bound else ["ResourceClaim ml/g-0: not allowed yet"])
     world.check_claims()
+
+
+async def test_a_write_that_is_forbidden_and_put_off_in_turn_is_refused() -> None:
+    """A 429 says nothing of it: the commit ends by the refusal, and within half a minute."""
+    world = await started()
+    wanted = await world.claiming("g", on(0, size=1))
+    turns = itertools.cycle((Refused("not allowed", 403), Throttled("too many requests", 429)))
+
+    class Forbids:
+        async def before(self, request: ApiRequest) -> None:
+            """Refuse what is written into status, or put it off."""
+            if request.subresource == "status":
+                raise next(turns)
+
+        async def after(self, request: ApiRequest, answer: object) -> None:
+            """Nothing."""
+
+    leader = await Leader(world, "a").take_over()
+    leader.cluster.interceptors.append(Forbids())
+    began = world.clock.now
+    await leader.commit(wanted)
+    await leader.rest()
+    assert leader.rolled == ["ResourceClaim ml/g-0: not allowed"]
+    assert world.clock.now < began + 60
 
 
 class Busy:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.errors import Refused, Throttled
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
@@ -145,15 +145,20 @@ async def test_what_is_forbidden_for_a_moment_is_not_forbidden_for_good(
 
 
 class NoReads:
-    """Reads of Leases are forbidden up to some time."""
+    """Reads of Leases are forbidden up to some time, and put off now and then."""
 
-    def __init__(self, world: World, until: float) -> None:
+    def __init__(self, world: World, until: float, put_off_every: int = 0) -> None:
         self.world = world
         self.until = until
+        self.put_off_every = put_off_every
+        self.count = 0
 
     async def before(self, request: ApiRequest) -> None:
         """Forbid it."""
         if request.verb == "get" and self.world.clock.now < self.until:
+            self.count += 1
+            if self.put_off_every and self.count % self.put_off_every == 0:
+                raise Throttled("too many requests", 429, "TooManyRequests")
             raise Refused("forbidden", 403, "Forbidden")
 
     async def after(self, request: ApiRequest, answer: Any) -> None:
@@ -174,6 +179,16 @@ async def test_a_read_that_is_forbidden_for_a_moment_is_repeated(world: World) -
     assert body["metadata"]["name"] == name
     with pytest.raises(Refused):
         await records(2 * PERMANENT_AFTER_SECONDS).read(name)
+
+
+async def test_a_read_that_is_forbidden_and_put_off_in_turn_is_refused(world: World) -> None:
+    """A 429 says nothing of it: half a minute of such answers is no moment that passes."""
+    forbidding = NoReads(world, world.clock.now + 900, put_off_every=2)
+    records = Records(world.cluster.client("b", forbidding), SYSTEM, "b", world.clock)
+    began = world.clock.now
+    with pytest.raises(Refused):
+        await records.read(page_name("leaf-0-0", 0))
+    assert world.clock.now < began + 30
 
 
 async def test_a_page_that_has_changed_since_it_was_laid_out_is_laid_out_again(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Refused, Throttled
 from fourleaf.k8s_bridge.ledger.permanent_refusal import (
     PERMANENT_AFTER_SECONDS,
+    PERMANENT_ROWS,
     PermanentRefusals,
 )
 from tests.k8s_bridge.ledger.harness import InstantClock
@@ -39,3 +40,36 @@ def test_another_answer_has_it_counted_anew() -> None:
     assert not refusals.for_good(Refused("no", 403))
     clock.now += PERMANENT_AFTER_SECONDS
     assert refusals.for_good(Refused("no", 403))
+
+
+def test_what_is_put_off_between_refusals_is_refused_for_good() -> None:
+    """A 429 says nothing of the request: three rows may be bad moments, a fourth is the answer."""
+    clock = InstantClock()
+    refusals = PermanentRefusals(clock)
+    for _ in range(PERMANENT_ROWS - 1):
+        assert not refusals.for_good(Refused("no", 403))
+        refusals.unsaid(Throttled("too many", 429))
+        clock.now += PERMANENT_AFTER_SECONDS
+    assert refusals.for_good(Refused("no", 403))
+
+
+def test_rows_of_one_moment_are_not_refused_for_good() -> None:
+    """However many of them there are, they count only once the first is seconds old."""
+    clock = InstantClock()
+    refusals = PermanentRefusals(clock)
+    for _ in range(2 * PERMANENT_ROWS):
+        assert not refusals.for_good(Refused("no", 403))
+        refusals.unsaid(Throttled("too many", 429))
+        clock.now += PERMANENT_AFTER_SECONDS / 10
+    clock.now += PERMANENT_AFTER_SECONDS
+    assert refusals.for_good(Refused("no", 403))
+
+
+def test_an_answer_that_may_have_got_lost_has_rows_counted_anew() -> None:
+    """It may have been done: only requests that surely were not leave the rows as they are."""
+    clock = InstantClock()
+    refusals = PermanentRefusals(clock)
+    for _ in range(2 * PERMANENT_ROWS):
+        assert not refusals.for_good(Refused("no", 403))
+        refusals.unsaid(Ambiguous("no answer"))
+        clock.now += PERMANENT_AFTER_SECONDS

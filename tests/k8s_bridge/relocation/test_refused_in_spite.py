@@ -26,6 +26,9 @@ from fourleaf.k8s_bridge.relocation.records import Relocation
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 from tests.k8s_bridge.relocation.test_eviction_limits import budget, changed
 
+THROTTLED = Throttled("too many requests", 429, "TooManyRequests")
+BUDGETED = Throttled("it would violate the pod's disruption budget", 429, "TooManyRequests")
+
 
 class Keeps:
     """An API that refuses to evict pods of those UIDs, and passes their dry runs."""
@@ -34,12 +37,15 @@ class Keeps:
         self.uids: set[str] = set()
         self.refused = 0
         self.status = 403
+        self.between: ClusterError | None = None
 
     async def before(self, request: ApiRequest) -> None:
         """Refuse it."""
         is_real = request.subresource == "eviction" and not request.dry_run
         if is_real and request.target.uid in self.uids:
             self.refused += 1
+            if self.between is not None and self.refused % 2 == 0:
+                raise self.between
             raise Refused("admission webhook denied the request", self.status)
 
     async def after(self, request: ApiRequest, answer: Any) -> None:
@@ -78,12 +84,15 @@ async def records(bench: Bench) -> list[Relocation]:
     return [read_relocation(body) for body in leases]
 
 
-async def test_who_was_kept_once_goes_first_the_next_time() -> None:
+@pytest.mark.parametrize("between", [None, THROTTLED], ids=["refused", "put off in between"])
+async def test_who_was_kept_once_goes_first_the_next_time(between: ClusterError | None) -> None:
     """Top needs the leaves of `keep` and `go`, and the API keeps `keep` until 20 minutes are over.
 
-    `go` is evicted once before that is known, and once more when `keep` has gone.
+    `go` is evicted once before that is known, and once more when `keep` has gone. A 429 between the
+    refusals says nothing of the request.
     """
     keeps = Keeps()
+    keeps.between = between
     bench = Bench(1, 4)
     try:
         await bench.start(answers=keeps)
@@ -102,6 +111,28 @@ async def test_who_was_kept_once_goes_first_the_next_time() -> None:
         keeps.uids = set()
         await bench.clock.advance(700)
         assert len(await bench.places("top")) == 8
+    finally:
+        await bench.stop()
+
+
+async def test_a_budget_between_refusals_says_that_admission_let_it_in() -> None:
+    """Four refusals with a budget's word after each are no refusal in a row: it is asked on."""
+    keeps = Keeps()
+    keeps.between = BUDGETED
+    bench = Bench(1, 1)
+    try:
+        await bench.start(answers=keeps)
+        await bench.classes(low=1, high=10)
+        await bench.submit("keep", 4, priority="low")
+        keeps.uids = {min((await bench.uids("keep")).values())}
+        await bench.submit("top", 4, priority="high")
+        while not keeps.refused:
+            await bench.clock.advance(1)
+        (before,) = await records(bench)
+        while keeps.refused < 8:
+            await bench.clock.advance(1)
+        (now,) = await records(bench)
+        assert now.opened == before.opened
     finally:
         await bench.stop()
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.errors import ClusterError, Refused
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Refused, Throttled
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.scheduler import DryRunMode
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import LONGEST_WAIT_AFTER_ROLLBACK_SECONDS
 from tests.k8s_bridge.relocation.bench import Bench
 
 REFUSED = Refused("a policy that reads dryRun says no", 403, "Forbidden")
+THROTTLED = Throttled("too many requests", 429, "TooManyRequests")
 
 
 class RefusesOne:
@@ -59,4 +60,19 @@ async def test_a_member_that_is_refused_for_good_costs_the_others_once(dry_run: 
     await bench.clock.advance(LONGEST_WAIT_AFTER_ROLLBACK_SECONDS + 5)
     assert len(await bench.places("g")) == 4
     assert one.evictions == 3
+    await bench.stop()
+
+
+async def test_a_refusal_and_a_throttle_in_turn_are_a_refusal() -> None:
+    """The binding of one of four is answered 403, 429, 403, 429, ...: the others go in a minute.
+
+    Without an answer that counts, they would run without it for a quarter of an hour.
+    """
+    bench = Bench(1, 2)
+    one = RefusesOne(bench, REFUSED, THROTTLED)
+    await bench.start(answers=one)
+    await bench.submit("g", 4)
+    await bench.clock.advance(60)
+    assert one.evictions == 3
+    assert not await bench.places("g")
     await bench.stop()
