@@ -206,6 +206,15 @@ ODD_ANSWERS = (
         "::test_a_write_that_is_forbidden_and_put_off_in_turn_is_refused",
     ),
     Mutant(
+        "volumes that are put off between refusals",
+        "nodes idle for ten minutes, as the claim of a volume is refused",
+        "k8s_bridge/ledger/volumes/volume_provisioning.py",
+        "                refusing.unsaid(error)\n",
+        "                refusing.interrupted()\n",
+        "tests/k8s_bridge/scheduling/test_volumes_told.py"
+        "::test_a_claim_that_is_refused_and_put_off_in_turn_is_refused",
+    ),
+    Mutant(
         "evictions that are put off between refusals",
         "pods go again and again beside one that the API refuses to evict",
         "k8s_bridge/relocation/executor.py",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from itertools import cycle
 from typing import Any
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.errors import Throttled
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Refused, Throttled
 from fourleaf.k8s_bridge.cluster.kinds import EVENTS, PODS, VOLUME_CLAIMS, VOLUMES
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
@@ -115,12 +116,16 @@ async def test_a_volume_that_did_not_come_is_no_refusal(bench: StorageBench) -> 
 
 
 class BusyWithClaims:
-    """An API server that throttles all writes to claims."""
+    """An API server that throttles all writes to claims, and refuses some in between."""
+
+    def __init__(self, *between: ClusterError) -> None:
+        busy = Throttled("429 too many requests", 429, "TooManyRequests")
+        self._answers = cycle((*between, busy))
 
     async def before(self, request: ApiRequest) -> None:
         """Refuse for now."""
         if request.kind is VOLUME_CLAIMS and request.writes:
-            raise Throttled("429 too many requests", 429, "TooManyRequests")
+            raise next(self._answers)
 
     async def after(self, request: ApiRequest, answer: Any) -> None:
         """Answers pass."""
@@ -140,3 +145,16 @@ async def test_an_api_server_that_takes_no_node_is_no_slow_provisioner(
     assert "could not be told" in one.sentence
     assert "429 too many requests" in one.sentence
     assert "provisioner" not in one.sentence
+
+
+async def test_a_claim_that_is_refused_and_put_off_in_turn_is_refused(bench: StorageBench) -> None:
+    """A 429 says nothing of it: the refusal is told within two minutes, not what ten are up for."""
+    bench.tasks[-1].cancel()
+    refused = Refused("403 a policy says no", 403, "Forbidden")
+    await bench.start("b", client=bench.cluster.client("b", BusyWithClaims(refused)))
+    await bench.submit("g", 1)
+    await bench.clock.advance(120)
+    one = await told(bench, "g-0")
+    assert one is not None
+    assert one.kind is ReasonKind.REFUSED
+    assert "403 a policy says no" in one.sentence
