@@ -210,8 +210,7 @@ LAST_LOOKS = (
         "k8s_bridge/relocation/executor.py",
         "        return kept or leavers\n",
         "        return leavers\n",
-        f"{RELOCATION}/test_refused_in_spite.py"
-        "::test_who_was_kept_once_goes_first_the_next_time[refused]",
+        f"{RELOCATION}/test_refused_in_spite.py::test_who_was_kept_once_goes_first_the_next_time",
     ),
     Mutant(
         "refusals in spite of a dry run",
@@ -219,8 +218,7 @@ LAST_LOOKS = (
         "k8s_bridge/relocation/evictions/trials.py",
         "        if not trial.refusal and not self.was_refused(pod):\n",
         "        if not trial.refusal:\n",
-        f"{RELOCATION}/test_refused_in_spite.py"
-        "::test_who_was_kept_once_goes_first_the_next_time[refused]",
+        f"{RELOCATION}/test_refused_in_spite.py::test_who_was_kept_once_goes_first_the_next_time",
     ),
     Mutant(
         "repairs in vain",

@@ -216,12 +216,12 @@ ODD_ANSWERS = (
     ),
     Mutant(
         "evictions that are put off between refusals",
-        "pods go again and again beside one that the API refuses to evict",
+        "a gang waits for the place of a pod that the API refuses to evict",
         "k8s_bridge/relocation/executor.py",
         "                asked.refusals.unsaid(error)\n",
         "                asked.refusals.interrupted()\n",
         "tests/k8s_bridge/relocation/test_refused_in_spite.py"
-        "::test_who_was_kept_once_goes_first_the_next_time[put off in between]",
+        "::test_what_is_said_between_refusals[throttled]",
     ),
     Mutant(
         "a budget between refusals of an eviction",
@@ -230,7 +230,7 @@ ODD_ANSWERS = (
         "            if is_forbidden(error):\n",
         "            if False:\n",
         "tests/k8s_bridge/relocation/test_refused_in_spite.py"
-        "::test_a_budget_between_refusals_says_that_admission_let_it_in",
+        "::test_what_is_said_between_refusals[budget]",
     ),
     Mutant(
         "prepared leases that admission denies at a takeover",
