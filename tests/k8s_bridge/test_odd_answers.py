@@ -356,7 +356,11 @@ async def test_two_bad_moments_of_a_binding_take_no_gang_back(between: ClusterEr
     bench = Bench(1, 1)
     moments = BadMoments(
         bench.clock,
-        lambda request: request.subresource == "binding" and not request.dry_run,
+        lambda request: (
+            request.subresource == "binding"
+            and request.target.name.startswith("g-1")
+            and not request.dry_run
+        ),
         between,
     )
     await bench.start(answers=moments)
