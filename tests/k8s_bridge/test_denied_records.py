@@ -12,6 +12,9 @@ from tests.k8s_bridge.ledger.harness import Leader, World, on
 from tests.k8s_bridge.relocation.bench import Bench
 from tests.k8s_bridge.test_odd_answers import DENIED, OddAnswers, _name
 
+STORM = 200
+"""Denials after which a test has failed, and need not go on."""
+
 
 def deletions(prefix: str) -> Callable[[ApiRequest], bool]:
     """Those of Leases of such names."""
@@ -19,7 +22,7 @@ def deletions(prefix: str) -> Callable[[ApiRequest], bool]:
 
 
 class Denies(OddAnswers):
-    """Counts what it denies."""
+    """Counts what it denies, and lets a storm be: it would last for as long as it is denied."""
 
     def __init__(self, matches: Callable[[ApiRequest], bool]) -> None:
         super().__init__(DENIED, matches)
@@ -29,6 +32,7 @@ class Denies(OddAnswers):
     async def before(self, request: ApiRequest) -> None:
         """Count it."""
         self.denied += self.on and self.matches(request)
+        self.on = self.on and self.denied < STORM
         await super().before(request)
 
 
