@@ -104,7 +104,7 @@ class BindingTrials:
 
         Where the API refuses it, whatever a dry run says, no pod is worth evicting for its gang.
         """
-        self.dry_run.rolled_back()
+        self.dry_run.rolled_back(commit.gang.namespace)
         if is_refused:
             pods = frozenset(member.pod.uid for member in commit.members)
             self._failed[commit.gang] = _Failed(pods, why, self.clock.monotonic())
@@ -133,7 +133,7 @@ class BindingTrials:
             return f"it was refused in spite of a dry run: {failed.why}"
         trial = self._trials.get(gang)
         if trial is None or (trial.done.is_set() and not self._counts(trial, places, ask)):
-            if not self._is_due(ask):
+            if not self._is_due(gang.namespace, ask):
                 return ""
             # A tenant may make a gang a second of those that keep a plugin or a webhook busy.
             is_slow = bool(self._late[gang.namespace]) or (trial is not None and trial.silent)
@@ -151,9 +151,9 @@ class BindingTrials:
         trial.used = True
         return trial.refusal
 
-    def _is_due(self, ask: bool) -> bool:
+    def _is_due(self, namespace: str, ask: bool) -> bool:
         plugins = self.plugins
-        return self.dry_run.is_due(ask) or (plugins is not None and plugins.may_refuse)
+        return self.dry_run.is_due(namespace, ask) or (plugins is not None and plugins.may_refuse)
 
     def _counts(self, trial: _Trial, places: Places, ask: bool) -> bool:
         """Whether an answer is about these pods, and where others would go for them, these nodes.

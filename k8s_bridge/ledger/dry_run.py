@@ -29,6 +29,9 @@ ADMISSION_SECONDS = 60.0
 ADMISSION_PATIENCE_SECONDS = 0.5
 """Seconds for which gangs wait for an answer to that."""
 
+ROLLED_BACK_SECONDS = 600.0
+"""Seconds for which the API is asked about the gangs of a namespace of which a commit went back."""
+
 DRY_RUN_ATTEMPTS = 8
 """A dry run that is not answered is sent again so often: ten seconds, if the API asks for none."""
 
@@ -56,8 +59,8 @@ class DryRun:
     """Asks the API whether it would bind, before anything is decided, where that is `needed`.
 
     With `auto` it is needed where admission covers bindings, which is looked up once in
-    `ADMISSION_SECONDS` and counts as so where that cannot be found out, and once a commit has been
-    rolled back.
+    `ADMISSION_SECONDS` and counts as so where that cannot be found out, and for gangs of a
+    namespace of which a commit has been rolled back lately.
     """
 
     def __init__(
@@ -71,16 +74,22 @@ class DryRun:
         self._looking_since = 0.0
         self._is_covered = auto
         self._always = needed
+        self._went_back: dict[str, float] = {}
+        """Namespace -> until when its gangs are asked about, on the monotonic clock."""
 
     @property
     def needed(self) -> bool:
         """Whether the API is asked before any commit, as it is known now."""
         return self._always or self._is_covered
 
-    def is_due(self, ask: bool = False) -> bool:
-        """Whether `refusal` would ask the API anything."""
+    def is_due(self, namespace: str, ask: bool = False) -> bool:
+        """Whether `refusal` would ask the API anything of a gang of `namespace`."""
         unknown = self._auto and self._clock.monotonic() >= self._known_until
-        return self.needed or unknown or (ask and self._auto)
+        return self._needed_in(namespace) or unknown or (ask and self._auto)
+
+    def _needed_in(self, namespace: str) -> bool:
+        until = self._went_back.get(namespace, 0.0)
+        return self.needed or self._clock.monotonic() < until
 
     async def refusal(
         self, members: Sequence[Member], ask: bool = False, unsaid: Unsaid = unheard
@@ -92,7 +101,8 @@ class DryRun:
         """
         if self._auto and not self._always and self._clock.monotonic() >= self._known_until:
             await self._know()
-        if not self.needed and not (ask and self._auto):
+        namespace = members[0].pod.namespace if members else ""
+        if not self._needed_in(namespace) and not (ask and self._auto):
             return ""
         answers = await together(self._try_out(member, unsaid) for member in members)
         return next(filter(None, answers), "")
@@ -117,9 +127,15 @@ class DryRun:
         self._is_covered = await admission_covers_bindings(self._cluster)
         self._known_until = self._clock.monotonic() + ADMISSION_SECONDS
 
-    def rolled_back(self) -> None:
-        """A commit was rolled back: what refused its members may refuse others."""
-        self._always = self._always or self._auto
+    def rolled_back(self, namespace: str) -> None:
+        """A commit was rolled back: what refused its members may refuse others of `namespace`.
+
+        Those of other namespaces are not asked about for it: any tenant can make one go back.
+        """
+        if self._auto:
+            now = self._clock.monotonic()
+            self._went_back = {name: at for name, at in self._went_back.items() if at > now}
+            self._went_back[namespace] = now + ROLLED_BACK_SECONDS
 
     async def _try_out(self, member: Member, unsaid: Unsaid) -> str:
         backoff = Backoff(self._clock)

@@ -186,7 +186,7 @@ HARM = (
         "dry run after a commit that went back",
         "members are bound and evicted again every minute, for ever",
         "k8s_bridge/ledger/binding_trials.py",
-        "        self.dry_run.rolled_back()\n",
+        "        self.dry_run.rolled_back(commit.gang.namespace)\n",
         "",
         f"{ANSWERS}::test_a_policy_is_met_once",
     ),

@@ -87,6 +87,15 @@ SEATING = (
         "::test_a_page_that_is_written_all_the_time_does_not_hang",
     ),
     Mutant(
+        "commits that went back cost their namespace alone",
+        "one tenant deletes a pod while it is bound, and all bindings of all take twice the requests",
+        "k8s_bridge/ledger/dry_run.py",
+        "            self._went_back[namespace] = now + ROLLED_BACK_SECONDS\n",
+        "            self._always = True\n",
+        "tests/k8s_bridge/ledger/test_dry_run.py"
+        "::test_a_commit_that_went_back_has_its_namespace_asked_about_for_ten_minutes",
+    ),
+    Mutant(
         "admission that could not be found out",
         "one throttled list doubles all requests of bindings for as long as the leader lives",
         "k8s_bridge/ledger/dry_run.py",

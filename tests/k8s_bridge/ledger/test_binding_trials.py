@@ -26,7 +26,7 @@ class Answers:
     def __init__(self) -> None:
         self.asked = 0
 
-    def is_due(self, ask: bool = False) -> bool:
+    def is_due(self, namespace: str, ask: bool = False) -> bool:
         """Always."""
         return True
 
@@ -66,11 +66,11 @@ class Asked:
     def __init__(self) -> None:
         self.asked = 0
 
-    def is_due(self, ask: bool = False) -> bool:
+    def is_due(self, namespace: str, ask: bool = False) -> bool:
         """Always."""
         return True
 
-    def rolled_back(self) -> None:
+    def rolled_back(self, namespace: str) -> None:
         """It has not told what would come."""
 
     async def refusal(

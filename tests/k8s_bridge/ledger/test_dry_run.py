@@ -89,7 +89,7 @@ async def test_who_looks_is_followed() -> None:
     await clock.advance(60)
     await auto.refusal(())
     await never.refusal(())
-    never.rolled_back()
+    never.rolled_back("ml")
     assert [auto.needed, never.needed] == [True, False]
 
 
@@ -193,3 +193,18 @@ async def test_policies_are_looked_up_once_a_minute() -> None:
     assert api.lists == 1
     await auto.refusal(())
     assert api.lists == 2
+
+
+async def test_a_commit_that_went_back_has_its_namespace_asked_about_for_ten_minutes() -> None:
+    """Any tenant can make one go back: gangs of no other namespace take longer for that."""
+    clock = VirtualClock()
+    cluster = MemoryCluster(clock=clock)
+    auto, never = DryRun(cluster, clock, auto=True), DryRun(cluster, clock)
+    for one in (auto, never):
+        await one.refusal(())
+        one.rolled_back("ml")
+    assert [auto.is_due("ml"), auto.is_due("others"), never.is_due("ml")] == [True, False, False]
+    for seconds, is_due in ((540, True), (59, True), (2, False)):
+        await clock.advance(seconds)
+        await auto.refusal(())
+        assert auto.is_due("ml") is is_due, seconds
