@@ -88,7 +88,7 @@ SEATING = (
     ),
     Mutant(
         "commits that went back cost their namespace alone",
-        "one tenant deletes a pod while it is bound, and all bindings of all take twice the requests",
+        "one tenant deletes a pod that is being bound, and bindings of all take twice the requests",
         "k8s_bridge/ledger/dry_run.py",
         "            self._went_back[namespace] = now + ROLLED_BACK_SECONDS\n",
         "            self._always = True\n",
