@@ -51,7 +51,7 @@ NAMED_OBJECTS = (
     Mutant(
         "objects of one pod that are not looked up: changes",
         "a claim that changes has pods read again that do not have it looked up",
-        "model/readers/live/pod_cache.py",
+        "model/readers/live/known_pod.py",
         "    if pod.waits and too_many_objects(pod.spec):\n        return ()\n",
         "",
         ALLOWED,
@@ -60,8 +60,8 @@ NAMED_OBJECTS = (
         "claims count as read again",
         "pods of 32 claims each are read again as often as others, at twenty times the cost",
         "model/readers/live/pod_cache.py",
-        "cost_of(known.body) + len(claims) // CLAIMS_A_POD",
-        "cost_of(known.body)",
+        "known.own_cost + len(claims) // CLAIMS_A_POD",
+        "known.own_cost",
         ALLOWED,
     ),
     Mutant(

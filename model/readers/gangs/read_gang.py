@@ -194,9 +194,11 @@ def _fill(pod: Pod, situation: Situation) -> None:
     if pod.finished or not (pod.node or pod.nominated or ours):
         return
     if pod.asked is None:
+        said = pod.manifest.said
         situation.requests.read(pod)
         pod.priority = situation.priorities.of(pod.manifest, pod.spec)
         pod.preempts = situation.priorities.preempts(pod.manifest, pod.spec)
+        pod.is_faulty = pod.is_faulty or pod.manifest.said > said
     if pod.uses_volumes and not (pod.waits and too_many_objects(pod.spec)):
         objects = situation.objects
         pod.attached = volumes_to_attach(pod.namespace, pod.name, pod.spec, objects)

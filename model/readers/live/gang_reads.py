@@ -47,7 +47,10 @@ class GangReads:
         for at in members:
             known = self._table.known(at)
             if anew or known.is_outdated or known.pod is None or known.pod.stale:
-                known.pod, known.is_outdated = self._table.read(at, report, owners), False
+                pod = self._table.read(at, report, owners)
+                if known.pod is not None:
+                    pod.keep_read(known.pod)
+                known.pod, known.is_outdated = pod, False
                 # Also says what is wrong with how the pod names its gang.
                 identity_of(known.pod)
             else:
@@ -64,6 +67,9 @@ class GangReads:
         """
         view = ObjectView(self._bodies, report := Report())
         pod = self._table.read(at, report, self._table.owners_in(view))
-        self._table.known(at).pod = pod
+        known = self._table.known(at)
+        if known.pod is not None:
+            pod.keep_read(known.pod)
+        known.pod = pod
         sizes = MinimumSizes(view, situation.priorities, True)
         return read_gang(identity_of(pod), [pod], sizes, situation)

@@ -8,7 +8,7 @@ from fourleaf.model.readers.gangs.minimum_size import POD_GROUPS
 from fourleaf.model.readers.objects.inventory import namespace_in
 from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.objects.report import Report
-from fourleaf.model.readers.objects.resizes import is_infeasible
+from fourleaf.model.readers.objects.resizes import HELD, is_infeasible
 from fourleaf.model.readers.pods.volumes import class_of, selected_by_others
 
 SOURCE = "live"
@@ -16,7 +16,6 @@ SOURCE = "live"
 Address = tuple[str, str]
 """Namespace ("" for cluster-scoped objects) and name."""
 _POD = ("uid", "labels", "annotations", "ownerReferences", "creationTimestamp")
-_HELD = ("containerStatuses", "initContainerStatuses", "resources", "allocatedResources")
 _CAPACITY = ("storageClassName", "nodeTopology", "capacity", "maximumVolumeSize")
 _OWNER = ("uid", "annotations", "ownerReferences")
 GROUP_KINDS = {group: dialect for dialect, group in POD_GROUPS.items()}
@@ -42,7 +41,7 @@ def what_counts(kind: str, body: Body) -> tuple[Any, ...]:
             ends = metadata.get("deletionTimestamp") is not None
             status = {} if body.get("status") is None else body["status"]
             runs = _some(status, "phase", "startTime", "resourceClaimStatuses", "nominatedNodeName")
-            held = _some(status, *_HELD)
+            held = _some(status, *HELD)
             never = any(held) and isinstance(status, dict) and is_infeasible(status)
             return (spec, *runs, *held, never, ends, *_some(metadata, *_POD))
         case "PodGroup":

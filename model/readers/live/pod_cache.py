@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
 from fourleaf.model.config.owner_kinds import DEFAULT_OWNER_KINDS, OwnerKinds
 from fourleaf.model.devices.held_devices import Grant
 from fourleaf.model.readers.gangs.names import GangNames, Identity
 from fourleaf.model.readers.gangs.read_gang import identity_of
 from fourleaf.model.readers.live.backlog import Backlog
+from fourleaf.model.readers.live.known_pod import (
+    Assumption,
+    Known,
+    what_it_holds,
+)
 from fourleaf.model.readers.live.object_cache import (
     SOURCE,
     Address,
@@ -22,63 +26,18 @@ from fourleaf.model.readers.live.read_allowance import (
     CLAIMS_A_POD,
     VALUES_A_POD,
     ReadAllowance,
-    cost_of,
 )
 from fourleaf.model.readers.objects.dra_kinds import CLAIM
-from fourleaf.model.readers.objects.manifest import Body, Manifest, part_of
+from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.objects.owners import OwnerRef, Owners
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.objects.storage_kinds import CLAIM as VOLUME_CLAIM
-from fourleaf.model.readers.pods.claiming_pods import claims_named
-from fourleaf.model.readers.pods.named_objects import too_many_objects
 from fourleaf.model.readers.pods.pods import Pod, read_pod
-from fourleaf.model.readers.pods.volumes import claims_of
 
 MOST_PODS_AT_ONCE = 1_000
 """Pods, and as many of gangs, that are read before others have the event loop: 0.25 s."""
 FEW_PODS = 16
 """A gang of more is not read at once for each of its pods that is bound or ends: that costs."""
-ENDED = ("Succeeded", "Failed")
-_WITH_AMOUNTS = ("containers", "initContainers", "containerStatuses", "initContainerStatuses")
-
-
-@dataclass(slots=True, eq=False)
-class Known:
-    """A pod: its newest body, its UID ("" without one), its gang, and what was read last.
-
-    `asked` are the owners, claims and volumes that its gang depends on. `is_outdated`: `pod` must
-    be read anew, and stands with its gang as it was until then. `cost` is how many pods it counts
-    for where it is read. `opened` is when it was last seen to hold itself back no more.
-    """
-
-    body: Body
-    uid: str
-    identity: Identity | None = None
-    asked: tuple[OwnerRef, ...] = ()
-    pod: Pod | None = None
-    is_outdated: bool = True
-    cost: int = 1
-    opened: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Assumption:
-    """Where a pod counts as bound to before it shows a node, and what it has there."""
-
-    node: str
-    devices: tuple[int, ...]
-    grant: Grant | None
-
-
-def _claims_of(pod: Pod) -> tuple[OwnerRef, ...]:
-    """The ResourceClaims and PersistentVolumeClaims that a pod depends on, each once."""
-    if pod.waits and too_many_objects(pod.spec):
-        return ()
-    found = [OwnerRef(*VOLUME_CLAIM, name) for _, name in claims_of(pod.name, pod.spec)]
-    if pod.spec.get("resourceClaims"):
-        named = claims_named(pod.manifest.on(Report()))
-        found += [OwnerRef(*CLAIM, one.name) for one in named]
-    return tuple(dict.fromkeys(found))
 
 
 class PodCache:
@@ -107,6 +66,8 @@ class PodCache:
         self._urgent_pods: set[Address] = set()
         self._urgent_with_gang: set[Address] = set()
         """Those of them whose gang is read at once, whatever its size."""
+        self._left_urgent: set[Address] = set()
+        """Those of them that are not read yet, for want of room."""
         self._bodies = bodies
         self._pods: dict[Address, Known] = {}
         self._by_uid: dict[str, Address] = {}
@@ -145,7 +106,7 @@ class PodCache:
         """Mark all gangs, and forget how their pods were read."""
         self.urge(self._members)
         for known in self._pods.values():
-            known.is_outdated = True
+            known.forget_read()
 
     def read_anew(self, namespace: str) -> None:
         """Mark the gangs of one namespace, and forget how their pods were read."""
@@ -182,7 +143,12 @@ class PodCache:
     @property
     def is_cut_short(self) -> bool:
         """Whether more is to be read at once than was, so that others have a turn first."""
-        return bool(self._left or self._left_pods)
+        return bool(self._left or self._left_pods or self._left_urgent)
+
+    @property
+    def is_short_of_bound(self) -> bool:
+        """Whether pods are left that decide which room of nodes is free."""
+        return bool(self._left_urgent)
 
     def is_behind_in(self, namespace: str) -> bool:
         """The same of one namespace: pods of it that wait may be in no gang yet."""
@@ -190,6 +156,7 @@ class PodCache:
             namespace in self._put_off
             or self._left.has(namespace)
             or self._left_pods.has(namespace)
+            or any(at[0] == namespace for at in self._left_urgent)
             or any(one[0] == namespace for one in self.dirty)
         )
 
@@ -275,7 +242,7 @@ class PodCache:
         known = self._pods.get(at)
         if known is not None and known.body is body:
             return False
-        if _holds(body) != (() if known is None else _holds(known.body)):
+        if what_it_holds(body) != (() if known is None else what_it_holds(known.body)):
             self._urgent_pods.add(at)
         uid = body["metadata"].get("uid")
         uid = uid if isinstance(uid, str) else ""
@@ -283,7 +250,7 @@ class PodCache:
         if isinstance(spec, dict) and spec.get("nodeName"):
             self._assumed.pop(uid, None)
         if known is None:
-            self._pods[at] = Known(body, uid, cost=cost_of(body))
+            self._pods[at] = Known(body, uid)
         elif what_counts("Pod", known.body) == what_counts("Pod", body):
             known.body = body
             # What is not read yet was another body: of that nothing is told as of this version.
@@ -296,7 +263,7 @@ class PodCache:
         else:
             if known.uid != uid:
                 self._forget_uid(known.uid)
-            known.body, known.uid, known.cost = body, uid, cost_of(body)
+            known.take(body, uid)
         if uid:
             self._by_uid[uid] = at
         self._stale.add(at)
@@ -311,6 +278,7 @@ class PodCache:
         self._stale.discard(at)
         self._left_pods.discard(at)
         self._urgent_pods.discard(at)
+        self._left_urgent.discard(at)
         self._urgent_with_gang.discard(at)
         self.unread.pop(at, None)
         self._watch(at, known, ())
@@ -349,28 +317,29 @@ class PodCache:
         if (at[0], ref) in self._dependents:
             self._put_off.setdefault(at[0], {})[ref] = None
 
-    def settle(self, now: float, room: float = math.inf) -> None:
+    def settle(self, now: float, room: float = math.inf, in_part: bool = False) -> None:
         """Find the gangs of pods that changed, and mark those gangs.
 
-        Where there is `room` for so many pods and gangs alone, the rest is left, but for what
-        decides which room of nodes is free.
+        Where there is `room` for so many pods and gangs alone, the rest is left. What decides which
+        room of nodes is free is left as well where this is taken in `in_part`, with no reading of
+        it yet: other schedulers bind pods of thousands of amounts.
         """
         self._take_put_off(now)
         self._room = room
-        urgent = self._urgent_pods & self._stale
-        for at in urgent:
-            self._left_pods.discard(at)
-        rest = self._stale - urgent
-        some = self._left_pods.take(rest, room, lambda at: self._pods[at].cost) | urgent
-        self._stale = set()
+        urgent, left = self._some_urgent(room if in_part else math.inf)
+        some = urgent
+        rest = self._stale - urgent - left
+        room -= sum(self._pods[at].cost for at in urgent) if in_part else 0
+        some |= self._left_pods.take(rest, room, lambda at: self._pods[at].cost)
+        self._stale, self._left_urgent = left, left.copy()
         owners = self.owners_in(ObjectView(self._bodies, Report()))
         # In order, so that the same objects have the same plan.
         for at in sorted(some):
             known = self._pods[at]
             known.is_outdated = True
             pod = self.read(at, Report(), owners)
-            claims = _claims_of(pod)
-            known.cost = cost_of(known.body) + len(claims) // CLAIMS_A_POD
+            claims = known.claims_of(pod)
+            known.cost = known.own_cost + len(claims) // CLAIMS_A_POD
             # All that its owners say is gone through for each pod.
             known.cost += sum(len(said) for _, said in pod.owners.layers) // VALUES_A_POD
             self._watch(at, known, (*pod.owners.asked, *claims))
@@ -390,8 +359,21 @@ class PodCache:
                 self._hasten(identity)
             if is_urgent:
                 self.unread[at] = identity
-        self._urgent_pods.clear()
-        self._urgent_with_gang.clear()
+        self._urgent_pods &= left
+        self._urgent_with_gang &= left
+
+    def _some_urgent(self, room: float) -> tuple[set[Address], set[Address]]:
+        """As many of the urgent pods as there is room for, and those that are left."""
+        urgent = self._urgent_pods & self._stale
+        some = set[Address]()
+        # In order, so that the same objects are read in the same turns.
+        for at in urgent if room == math.inf else sorted(urgent):
+            if room <= 0:
+                break
+            self._left_pods.discard(at)
+            some.add(at)
+            room -= self._pods[at].cost
+        return some, urgent - some
 
     def _take_put_off(self, now: float) -> None:
         """Let what has changed be read again, as far as its namespace may have it."""
@@ -417,7 +399,7 @@ class PodCache:
         for identity in [one for one in self._members if one[0] == namespace]:
             self.dirty.add(identity)
             for at in self._members[identity]:
-                self._pods[at].is_outdated = True
+                self._pods[at].forget_read()
                 count += self._pods[at].cost
         return count
 
@@ -472,26 +454,3 @@ class PodCache:
         if not self._members[identity]:
             del self._members[identity]
             self.dirty.update(self.names.drop(identity))
-
-
-def _holds(body: Body) -> tuple[object, ...]:
-    """What others must know of a pod on a node: where, its labels, if it ends, what it has.
-
-    Nothing of a pod on none, and for which no scheduler has made room on one.
-    """
-    metadata, spec, status = body["metadata"], part_of(body, "spec"), part_of(body, "status")
-    node, nominated = spec.get("nodeName"), status.get("nominatedNodeName")
-    if not node and not nominated:
-        return ()
-    has_ended = status.get("phase") in ENDED
-    ends = metadata.get("deletionTimestamp") is not None
-    held = _amounts(spec), _amounts(status)
-    return node, nominated, has_ended, ends, metadata.get("labels"), held
-
-
-def _amounts(part: Body) -> list[object]:
-    """All amounts that a spec or a status states, which a resize in place changes."""
-    listed = (part.get(key) for key in _WITH_AMOUNTS)
-    containers = (one for some in listed if isinstance(some, list) for one in some)
-    every = (part, *(one for one in containers if isinstance(one, dict)))
-    return [one.get(key) for one in every for key in ("resources", "allocatedResources")]

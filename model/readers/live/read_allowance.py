@@ -34,19 +34,26 @@ CHARACTERS_A_POD = 500
 """So many characters of annotations cost what a pod costs: a device map has a line in each 15."""
 MOST_VALUES_COUNTED = 5_000
 """Values beyond which none are counted: to count them costs as well."""
+MOST_VALUES = 15_000
+"""What there is counts as, where these are not enough: a pod may be bound with as many."""
 
 
-def cost_of(body: Body) -> int:
-    """How many pods it counts for to read this one, by how much it has to say."""
+def cost_of_spec(body: Body) -> int:
+    """How many pods it counts for to read this one, by how much its spec has to say."""
     count = 0
     for _ in _values(body.get("spec")):
         count += 1
         if count == MOST_VALUES_COUNTED:
+            count = MOST_VALUES
             break
+    return 1 + max(0, count - USUAL_VALUES) // VALUES_A_POD
+
+
+def cost_of_annotations(body: Body) -> int:
+    """How many more pods it counts for because of its annotations."""
     said = body["metadata"].get("annotations")
     texts = said.values() if isinstance(said, dict) else ()
-    characters = sum(len(text) for text in texts if isinstance(text, str))
-    return 1 + max(0, count - USUAL_VALUES) // VALUES_A_POD + characters // CHARACTERS_A_POD
+    return sum(len(text) for text in texts if isinstance(text, str)) // CHARACTERS_A_POD
 
 
 def _values(some: Any) -> Iterator[Any]:

@@ -260,8 +260,13 @@ class LiveReader:
     def take_in(self, now: float) -> bool:
         """Read some of what has changed, so that a reading is quick; whether there is more."""
         with without_collection():
-            self._take_in(now, MOST_PODS_AT_ONCE)
+            self._take_in(now, MOST_PODS_AT_ONCE, in_part=True)
         return self._table.is_cut_short
+
+    @property
+    def is_short_of_bound(self) -> bool:
+        """Whether pods on nodes are not taken in yet: a reading takes in all of them at once."""
+        return self._table.is_short_of_bound
 
     @property
     def is_behind(self) -> bool:
@@ -275,7 +280,7 @@ class LiveReader:
     def arrivals(self, now: float) -> int:
         """How often gangs have become fit to be planned, up to `now`; see `LiveReading`."""
         with without_collection():
-            self._take_in(now, MOST_PODS_AT_ONCE)
+            self._take_in(now, MOST_PODS_AT_ONCE, in_part=True)
         return self._standing.arrivals
 
     def _settled(self, now: float, room: float) -> LiveReading:
@@ -295,7 +300,7 @@ class LiveReader:
         self._reading = reading
         return reading
 
-    def _take_in(self, now: float, room: float = math.inf) -> None:
+    def _take_in(self, now: float, room: float = math.inf, in_part: bool = False) -> None:
         """Read what has changed, without making a reading of it; in part where `room` ends."""
         table = self._table
         if now != self._taken_in_at:
@@ -304,7 +309,7 @@ class LiveReader:
         changed = self._settle_ground(now)
         changed = any([changed, self._settle_priorities(), self._settle_claims()])
         changed = changed or self._standing.attached.changed
-        table.settle(now, room)
+        table.settle(now, room, in_part)
         self._is_outdated = self._is_outdated or changed
         while (due := table.due()) or table.unread:
             self._is_outdated = True

@@ -36,7 +36,8 @@ class Manifest:
     """An object and where it came from.
 
     `prefix` stands before field names in problems (`spec.template.` where a pod is read
-    from its owner). `fault` is the first error reported about the object, None without one.
+    from its owner). `fault` is the first error reported about the object, None without one; `said`
+    is how often anything was.
     """
 
     report: Report
@@ -48,6 +49,7 @@ class Manifest:
     body: Body
     prefix: str = ""
     fault: Problem | None = None
+    said: int = 0
 
     @property
     def title(self) -> str:
@@ -66,12 +68,14 @@ class Manifest:
 
     def error(self, field: str, value: object, message: str, advice: str) -> None:
         """Report an error about `field` and mark the object as broken."""
+        self.said += 1
         where = self.prefix + field
         problem = self.report.error(self.source, self.title, where, value, message, advice)
         self.fault = self.fault or problem
 
     def warn(self, field: str, value: object, message: str, advice: str) -> None:
         """Report a warning about `field`."""
+        self.said += 1
         self.report.warn(self.source, self.title, self.prefix + field, value, message, advice)
 
     def mapping(self, value: Any, field: str) -> Body:

@@ -13,6 +13,9 @@ _PENDING = "PodResizePending"
 """Condition of a pod that does not have yet what its spec asks for, and why. A kubelet writes it a
 moment after it has heard of the resize."""
 
+HELD = ("containerStatuses", "initContainerStatuses", "resources", "allocatedResources")
+"""What of the status of a pod says which amounts it and its containers hold."""
+
 
 def as_resized(spec: Body, status: Body) -> Body:
     """`spec` of a running pod, with what it and its containers hold as long as that is more.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from fourleaf.model.node_constraint import NodeConstraint, Requirement, Toleration
-from fourleaf.model.readers.objects.manifest import Body, Manifest
+from fourleaf.model.readers.objects.manifest import Body, Manifest, part_of
 from fourleaf.model.readers.pods.constraint_text import MOST_CONSTRAINT_BYTES, is_too_long
 from fourleaf.model.readers.pods.named_objects import (
     too_many_amounts,
@@ -20,8 +20,10 @@ from fourleaf.model.readers.pods.pod_terms import (
     MOST_NAMESPACES,
     PodTerm,
     SpreadConstraint,
+    has_many_terms,
     read_pod_term,
     spread_constraints,
+    wide_terms,
 )
 from fourleaf.model.readers.pods.preferences import (
     NO_PREFERENCES,
@@ -78,6 +80,8 @@ def read_wants(manifest: Manifest, spec: Body) -> NodeWants:
         what := too_many_amounts(spec) or too_many_objects(spec) or too_many_conditions(spec)
     ):
         return NodeWants(NodeConstraint(), unsupported=f"{manifest.prefix}{what}", advice=FEWER)
+    # Where it stands, only what it repels concerns others.
+    is_wide = stands and has_many_terms(spec)
     affinity = spec.get("affinity")
     terms: Terms = ()
     near: tuple[PodTerm, ...] = ()
@@ -87,9 +91,12 @@ def read_wants(manifest: Manifest, spec: Body) -> NodeWants:
         affinity = manifest.mapping(affinity, "spec.affinity")
         if affinity.get("nodeAffinity"):
             terms = _node_terms(manifest, affinity["nodeAffinity"])
-        near, no_near = _pod_terms(manifest, affinity, "podAffinity")
-        apart, no_apart = _pod_terms(manifest, affinity, "podAntiAffinity", widely=stands)
-        unsupported = no_near or no_apart
+        if is_wide:
+            apart = _wide_terms(manifest, affinity)
+        else:
+            near, no_near = _pod_terms(manifest, affinity, "podAffinity")
+            apart, no_apart = _pod_terms(manifest, affinity, "podAntiAffinity", widely=stands)
+            unsupported = no_near or no_apart
     selector = spec.get("nodeSelector")
     constraint = NodeConstraint(
         selector=tuple(sorted(manifest.strings(selector, "spec.nodeSelector").items()))
@@ -104,6 +111,8 @@ def read_wants(manifest: Manifest, spec: Body) -> NodeWants:
         advice = "" if unsupported else FEWER
         unsupported = unsupported or f"{what}tolerations,"
         return NodeWants(NodeConstraint(), unsupported=unsupported, advice=advice)
+    if is_wide:
+        return NodeWants(constraint, apart)
     spread = spread_constraints(manifest, spec, FORBIDS)
     if len(near) + len(apart) + len(spread) > MOST_POD_TERMS and not stands:
         # Each of them is compared with all pods that run.
@@ -155,6 +164,13 @@ def _node_terms(manifest: Manifest, value: object) -> Terms:
     field += f".{REQUIRED}"
     required = manifest.mapping(affinity.get(REQUIRED), field)
     return node_selector_terms(manifest, required, field)
+
+
+def _wide_terms(manifest: Manifest, affinity: Body) -> tuple[PodTerm, ...]:
+    """The required anti-affinities of a pod that has too many terms to read each."""
+    listed = part_of(affinity, "podAntiAffinity").get(REQUIRED)
+    field = f"spec.affinity.podAntiAffinity.{REQUIRED}"
+    return wide_terms(manifest, listed if isinstance(listed, list) else [], field)
 
 
 def _pod_terms(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
-from fourleaf.model.readers.objects.manifest import Body, Manifest
+from fourleaf.model.readers.objects.manifest import Body, Manifest, entries_of, part_of
 from fourleaf.model.readers.pods.label_selector import LabelSelector, read_selector
 
 FORBIDS, ANYWAY = "DoNotSchedule", "ScheduleAnyway"
@@ -13,6 +14,12 @@ FORBIDS, ANYWAY = "DoNotSchedule", "ScheduleAnyway"
 
 MOST_NAMESPACES = 64
 """Namespaces that the terms of a pod may list: beside each of them each term is known by itself."""
+
+MOST_STANDING_TERMS = 64
+"""Terms about other pods that are read one by one of a pod that stands, each in some 20 us.
+
+A pod that waits may have 32. What has more has been bound by another scheduler, with 1,900 maybe.
+"""
 
 EVERY_NAMESPACE = ""
 """Stands among the namespaces of a term for all that there are."""
@@ -78,6 +85,66 @@ def read_pod_term(
         return None, f"{manifest.prefix}{path}.{field}"
     selector = _selector(manifest, body, path)
     return PodTerm(selector, f"{manifest.prefix}{path}", key, namespaces), ""
+
+
+def has_many_terms(spec: Body) -> bool:
+    """Whether a pod has more terms about others, required or preferred, than are read one by one.
+
+    Counted without reading them.
+    """
+    affinity = part_of(spec, "affinity")
+    parts = (affinity.get(kind) for kind in ("podAffinity", "podAntiAffinity"))
+    lists = [terms for part in parts if isinstance(part, dict) for terms in part.values()]
+    lists.append(spec.get("topologySpreadConstraints"))
+    return sum(len(one) for one in lists if isinstance(one, list)) > MOST_STANDING_TERMS
+
+
+def wide_terms(manifest: Manifest, listed: list[Any], path: str) -> tuple[PodTerm, ...]:
+    """Few terms that pick all pods that any of the PodAffinityTerms at `path` picks, and others.
+
+    One for each topology key and label that is asked for, whatever its value is to be; where that
+    is many as well, one for each topology key, about all pods. Of all namespaces, unless no term
+    names any. A term that is wrong picks none, and nothing is told of it.
+    """
+    terms = [one for one in listed if isinstance(one, dict) and _picks_any(one)]
+    named = any(one.get("namespaces") or "namespaceSelector" in one for one in terms)
+    namespaces = (EVERY_NAMESPACE if named else manifest.namespace,)
+    asked = dict.fromkeys((one["topologyKey"], _label_asked(one)) for one in terms)
+    if len(asked) > MOST_STANDING_TERMS:
+        asked = dict.fromkeys((key, "") for key, _ in asked)
+    field = f"{manifest.prefix}{path}"
+    selectors = {
+        label: LabelSelector(expressions=((label, "Exists", ()),) if label else ())
+        for _, label in asked
+    }
+    return tuple(PodTerm(selectors[label], field, key, namespaces) for key, label in asked)
+
+
+def _picks_any(term: Body) -> bool:
+    key = term.get("topologyKey")
+    return isinstance(key, str) and bool(key) and isinstance(term.get("labelSelector"), dict)
+
+
+def _label_asked(term: Body) -> str:
+    """A label that all have which the term picks, "" where none is sure."""
+    selector = term["labelSelector"]
+    labels = selector.get("matchLabels")
+    if isinstance(labels, dict) and labels:
+        return str(min(labels))
+    for one in entries_of(selector, "matchExpressions"):
+        if one.get("operator") in ("In", "Exists") and isinstance(one.get("key"), str):
+            return str(one["key"])
+    return ""
+
+
+def names_own_labels(spec: Body) -> bool:
+    """Whether terms about other pods go by labels of the pod itself, and so change with these."""
+    affinity = part_of(spec, "affinity")
+    parts = [part_of(affinity, kind) for kind in ("podAffinity", "podAntiAffinity")]
+    terms = [one for part in parts for key in part for one in entries_of(part, key)]
+    terms += [part_of(one, "podAffinityTerm") for one in terms if "podAffinityTerm" in one]
+    terms += entries_of(spec, "topologySpreadConstraints")
+    return any(one.get("matchLabelKeys") or one.get("mismatchLabelKeys") for one in terms)
 
 
 def _namespaces(manifest: Manifest, term: Body, path: str) -> tuple[str, ...] | None:

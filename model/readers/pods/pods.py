@@ -21,7 +21,7 @@ from fourleaf.model.readers.objects.annotations import NO_WISHES, Layer, Wishes,
 from fourleaf.model.readers.objects.manifest import Body, Manifest, part_of
 from fourleaf.model.readers.objects.owners import Chain, Owners
 from fourleaf.model.readers.objects.report import Report
-from fourleaf.model.readers.objects.resizes import as_resized
+from fourleaf.model.readers.objects.resizes import HELD, as_resized, is_infeasible
 from fourleaf.model.readers.objects.timestamps import created_at
 from fourleaf.model.readers.pods.attached_volumes import AttachedVolume
 from fourleaf.model.readers.pods.kept_parts import refuse_cut
@@ -33,6 +33,7 @@ from fourleaf.model.readers.pods.node_constraints import (
 )
 from fourleaf.model.readers.pods.node_terms import Terms
 from fourleaf.model.readers.pods.pod_index import index_of, whole_number
+from fourleaf.model.readers.pods.pod_terms import names_own_labels
 from fourleaf.model.readers.pods.volumes import NO_VOLUMES, VolumeWants, claims_of, disks_of
 from fourleaf.model.readers.topology.node_features import HAS_IT, label_of
 from fourleaf.model.resources import Resources
@@ -67,7 +68,8 @@ class Pod:
     attaches; `untold` is a container that would not learn its devices, "" for none. A `stale` pod
     is to be read anew before it counts again: something that is wrong with it was found before
     anything listened. `opened` is when it, or its gang, was seen to hold itself back no more, in
-    seconds since the epoch.
+    seconds since the epoch. `is_faulty`: something was wrong with what it asks for, or wants, which
+    each reading has to tell again.
     """
 
     manifest: Manifest
@@ -104,6 +106,7 @@ class Pod:
     attached: tuple[AttachedVolume, ...] = ()
     untold: str = ""
     opened: float | None = None
+    is_faulty: bool = False
 
     @property
     def namespace(self) -> str:
@@ -216,6 +219,28 @@ class Pod:
             self.annotations = metadata["annotations"]
             self.layers = ((self.manifest, self.annotations), *self.layers[1:])
 
+    def keep_read(self, before: Pod) -> None:
+        """Keep what was read of the spec `before`, which is that of this pod of the same node.
+
+        A tenant edits labels at will, and a spec may have thousands of amounts and terms. What
+        depends on labels, on what its containers hold or on what is wrong is read again.
+        """
+        if before.stale or before.is_faulty or not self.node or before.node != self.node:
+            return
+        if part_of(before.manifest.body, "spec").get("nodeName") != self.node:
+            # What waited was read by the limits of what waits.
+            return
+        if before.spec is not self.spec and before.spec != self.spec:
+            return
+        if before._wants is not None and (
+            before.labels == self.labels or not names_own_labels(self.spec)
+        ):
+            self._wants = before._wants
+        if before.asked is not None and _held(before) == _held(self):
+            self.request = self.asked = before.asked
+            self.gpu_name, self.priority = before.gpu_name, before.priority
+            self.preempts = before.preempts
+
     @property
     def wishes(self) -> Wishes:
         """What the annotations of the pod and its owners ask for."""
@@ -227,7 +252,9 @@ class Pod:
     def wants(self) -> NodeWants:
         """What the spec of the pod demands of its node and neighbours."""
         if self._wants is None:
+            said = self.manifest.said
             self._wants = read_wants(self.manifest, self.spec)
+            self.is_faulty = self.is_faulty or self.manifest.said > said
         return self._wants
 
     @property
@@ -271,6 +298,14 @@ class Pod:
         if more:
             return replace(constraint, selector=tuple(sorted({*constraint.selector, *more})))
         return constraint
+
+
+def _held(pod: Pod) -> tuple[object, ...]:
+    """What the status of a pod says of its amounts, which count where they are more."""
+    if pod.finished:
+        return (None,)
+    status = part_of(pod.manifest.body, "status")
+    return (is_infeasible(status), *(status.get(key) for key in HELD))
 
 
 def rank_of(name: str, labels: dict[str, str], annotations: dict[str, str]) -> Rank:

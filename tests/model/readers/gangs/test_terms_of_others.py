@@ -83,9 +83,12 @@ def test_a_label_that_no_node_has_keeps_none_apart_until_one_has_it(
     compared: Counter[str],
 ) -> None:
     """Two hundred terms by a label that is nowhere are not compared, and repel once it is there."""
-    evil = repels("r", *(off("zz", (f"{n}",)) for n in range(200)), key="example.com/none")
+    evil = [
+        repels(f"r{m}", *(off("zz", (f"{m}-{n}",)) for n in range(50)), key="example.com/none")
+        for m in range(4)
+    ]
     live = LiveReader()
-    for body in (*NODES, evil, honest()):
+    for body in (*NODES, *evil, honest()):
         live.put("", body["kind"], body)
     gang = live.reading(0.0).snapshot.gangs[0]
     assert nodes_of(gang) == ["a", "b", "c", "d"]

@@ -15,7 +15,11 @@ from fourleaf.model.readers.live import (
     read_allowance,
 )
 from fourleaf.model.readers.live.pod_cache import FEW_PODS
-from fourleaf.model.readers.live.read_allowance import MOST_VALUES_COUNTED, cost_of
+from fourleaf.model.readers.live.read_allowance import (
+    MOST_VALUES,
+    cost_of_annotations,
+    cost_of_spec,
+)
 from fourleaf.model.readers.objects.annotations import GANG, GANG_SIZE
 from tests.model.readers.live.test_live import NOW, names, reader, repelling, tell
 from tests.model.readers.made import Body, node, pod
@@ -257,15 +261,15 @@ def test_who_is_read_later_stands_with_its_gang_meanwhile(spent: Counter[str]) -
 
 def test_a_pod_that_says_much_costs_more() -> None:
     """One container or three cost one pod; 100 containers of 5 values, 4; to count has an end."""
-    assert cost_of(pod()) == 1
+    assert cost_of_spec(pod()) == 1
     body = pod()
     body["spec"]["containers"] = [{"name": f"c{n}", "env": [{"name": "a"}]} for n in range(140)]
-    assert cost_of(body) == 1 + (140 * 5 + 3 - 300) // 100
+    assert cost_of_spec(body) == 1 + (140 * 5 + 3 - 300) // 100
     endless = pod()
     endless["spec"]["tolerations"] = [{"key": "a"}] * 100_000
-    assert cost_of(endless) == 1 + (MOST_VALUES_COUNTED - 300) // 100
-    assert cost_of({"metadata": {}, "spec": None}) == 1
-    assert cost_of(pod(annotations={"map": "0=n1:0," * 1000})) == 1 + 7_000 // 500
+    assert cost_of_spec(endless) == 1 + (MOST_VALUES - 300) // 100
+    assert cost_of_spec({"metadata": {}, "spec": None}) == 1
+    assert cost_of_annotations(pod(annotations={"map": "0=n1:0," * 1000})) == 7_000 // 500
 
 
 def test_pods_that_say_much_take_more_turns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,7 +280,7 @@ def test_pods_that_say_much_take_more_turns(monkeypatch: pytest.MonkeyPatch) -> 
     some = [pod(f"w-{number}") for number in range(8)]
     for one in some:
         one["spec"]["tolerations"] = [{"key": f"k{n}", "operator": "Exists"} for n in range(240)]
-    assert {cost_of(one) for one in some} == {5}
+    assert {cost_of_spec(one) for one in some} == {5}
     made = reader(node(), *some)
     read, count = pod_cache.read_pod, Counter[str]()
     monkeypatch.setattr(
