@@ -8,6 +8,7 @@ from functools import partial
 
 import structlog
 
+from fourleaf.k8s_bridge.cache.catch_up import catch_up
 from fourleaf.k8s_bridge.cache.last_good_config import LastGoodConfig
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.election.election import Election
@@ -81,6 +82,7 @@ class Leader:
             epoch = await self._take_over(records, epoch)
             # 4 Make the parts, and let the pages list the nodes that there are now.
             self.parts = parts = self.wiring.parts(records, self.ledger, epoch, tasks)
+            await catch_up(cache, self.wiring.clock)
             cache.nodes_changed.clear()
             if not await parts.reconciler.lay_out(self._layout(), patient=False):
                 cache.nodes_changed.set()

@@ -386,6 +386,11 @@ class ClusterCache:
         """Read some of what has changed, so that a reading is quick; whether there is more."""
         return self._reader.take_in(self._clock.wall())
 
+    @property
+    def is_short_of_bound(self) -> bool:
+        """Whether pods on nodes are not taken in yet, of which a reading leaves none."""
+        return self._reader.is_short_of_bound
+
     def reading_with(self, pods: Iterable[tuple[str, str]]) -> LiveReading:
         """A reading that leaves none of these pods for later, by namespace and name."""
         self._reader.urge(pods)

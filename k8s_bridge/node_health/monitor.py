@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
+from fourleaf.k8s_bridge.cache.catch_up import catch_up
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cache.node_seen import NodeSeen
 from fourleaf.k8s_bridge.cluster.kinds import NODES
@@ -135,6 +136,7 @@ class NodeMonitor:
 
     async def look(self) -> None:
         """Judge every node once."""
+        await catch_up(self.cache, self.clock)
         nodes = self._nodes()
         signs = self._signs(nodes)
         lost = frozenset(name for name, one in self.judgements.items() if not one.usable)

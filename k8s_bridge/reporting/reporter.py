@@ -11,6 +11,7 @@ from math import inf
 
 import structlog
 
+from fourleaf.k8s_bridge.cache.catch_up import catch_up
 from fourleaf.k8s_bridge.cache.config_watcher import ConfigState
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Target
@@ -486,6 +487,7 @@ class Reporter:
             self._report_records(scheduler.ledger)
             self._metrics.watches(scheduler.informers.health(), now)
             if not scheduler.unsynced:
+                await catch_up(scheduler.cache, scheduler.clock)
                 snapshot = scheduler.cache.reading().snapshot
                 self._metrics.fabric(fabric_usage(snapshot))
                 leads, wall = scheduler.leading, scheduler.clock.wall()

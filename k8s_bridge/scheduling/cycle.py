@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from fourleaf.k8s_bridge.cache.catch_up import catch_up
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.ledger.binding_trials import Spawn
 from fourleaf.k8s_bridge.ledger.commit import CommitOutcome, CommitRequest, Committer, Rejected
@@ -47,11 +48,6 @@ SEATS_PATIENCE_SECONDS = 2.0
 
 OWN_ROOM_SOLVES = 2
 """Solves of one cycle for gangs that their own kept places keep out; the next one goes on."""
-
-MOST_TURNS_TO_READ = 10
-"""Turns in which a cycle reads a thousand pods each before it plans."""
-READING_PAUSE_SECONDS = 0.02
-"""Between two of them, for all else that uses the event loop."""
 
 TURNS_FOR_BINDINGS = 8
 """Turns of the event loop in which bindings are sent, through the gate and to a connection."""
@@ -241,10 +237,7 @@ class Cycle:
 
         Of more than that, some is planned later, as if the watch had told it later.
         """
-        for _ in range(MOST_TURNS_TO_READ):
-            if not self.cache.take_in():
-                break
-            await self.clock.sleep(READING_PAUSE_SECONDS)
+        await catch_up(self.cache, self.clock)
         return self.cache.reading()
 
     async def _planned(self, reading: LiveReading) -> Plan | None:

@@ -14,6 +14,10 @@ SLICES = "tests/k8s_bridge/cluster/test_page_slices.py"
 NAMES = "tests/solver/process/test_names_that_count.py"
 WORDS = "tests/k8s_bridge/test_words_of_tenants.py"
 KEPT_APART = "model/readers/gangs/kept_apart.py"
+BOUND = "tests/model/readers/live/test_bound_pods.py"
+WIDE = "tests/model/readers/pods/test_wide_terms.py"
+POD_TERMS = "model/readers/pods/pod_terms.py"
+PODS = "model/readers/pods/pods.py"
 TERMS = "tests/model/readers/gangs/test_terms_of_others.py"
 PREFERRED = "tests/model/readers/gangs/test_preferred_places.py"
 
@@ -356,6 +360,87 @@ HOSTILE = (
         "        self._free: dict[str, Resources] = dict(snapshot.free)\n",
         "tests/k8s_bridge/scheduling/test_revalidate.py"
         "::test_room_is_worked_out_where_pods_are_placed_alone",
+    ),
+    Mutant(
+        "bound pods are taken in by slices",
+        "300 bound pods of 1,900 terms keep the loop for six seconds when a replica starts",
+        "model/readers/live/pod_cache.py",
+        "self._some_urgent(room if in_part else math.inf)",
+        "self._some_urgent(math.inf)",
+        f"{BOUND}::test_bound_pods_are_taken_in_by_slices",
+    ),
+    Mutant(
+        "a reading leaves no bound pod",
+        "a plan gives room away that pods have which are not read yet",
+        "model/readers/live/pod_cache.py",
+        "self._some_urgent(room if in_part else math.inf)",
+        "self._some_urgent(room)",
+        f"{BOUND}::test_a_reading_leaves_no_bound_pod",
+    ),
+    Mutant(
+        "claims count before they are read",
+        "a slice of bound pods of 500 volumes each keeps the loop four times as long",
+        "model/readers/live/known_pod.py",
+        "        self.cost = self.own_cost + count // CLAIMS_A_POD\n",
+        "        self.cost = self.own_cost\n",
+        f"{BOUND}::test_pods_of_many_claims_take_more_slices",
+    ),
+    Mutant(
+        "all bound pods are taken in before a reading",
+        "the eleventh thousand of bound pods, and all after it, are read in one piece",
+        "k8s_bridge/cache/catch_up.py",
+        " and not cache.is_short_of_bound:\n",
+        ":\n",
+        "tests/k8s_bridge/cache/test_catch_up.py"
+        "::test_pods_on_nodes_are_all_taken_in_before_a_reading",
+    ),
+    Mutant(
+        "what was read of a spec is kept while labels change",
+        "a tenant that edits one label ten times a second takes a third of the loop",
+        PODS,
+        "        if before.stale or before.is_faulty or not self.node or before.node != self.node:\n",
+        "        if True:\n",
+        f"{BOUND}::test_a_label_has_no_spec_read_again",
+    ),
+    Mutant(
+        "terms that go by own labels are read again",
+        "a bound pod that is labelled anew repels those that it repelled before",
+        PODS,
+        "before.labels == self.labels or not names_own_labels(self.spec)",
+        "True",
+        f"{BOUND}::test_terms_that_go_by_own_labels_are_read_again",
+    ),
+    Mutant(
+        "what containers hold is read again",
+        "a resize in place that is not undone counts for nothing until the spec changes",
+        PODS,
+        "before.asked is not None and _held(before) == _held(self)",
+        "before.asked is not None",
+        f"{BOUND}::test_what_containers_hold_is_read_again",
+    ),
+    Mutant(
+        "what is wrong is told after each edit",
+        "an amount that makes no sense is a problem no more once a label has changed",
+        PODS,
+        "before.stale or before.is_faulty or not self.node",
+        "before.stale or not self.node",
+        f"{BOUND}::test_what_is_wrong_with_a_spec_is_told_after_each_edit",
+    ),
+    Mutant(
+        "very many terms of a bound pod are not read",
+        "each bound pod of 1,900 terms costs twenty milliseconds, and 32 with each label of it",
+        POD_TERMS,
+        " > MOST_STANDING_TERMS\n",
+        " > 2_000\n",
+        f"{WIDE}::test_beyond_64_terms_a_bound_pod_repels_by_the_label_alone",
+    ),
+    Mutant(
+        "very many labels of terms become one term",
+        "each of 1,900 labels of terms of a bound pod is kept by itself",
+        POD_TERMS,
+        "    if len(asked) > MOST_STANDING_TERMS:\n",
+        "    if False:\n",
+        f"{WIDE}::test_terms_of_as_many_labels_repel_all",
     ),
 )
 """Each was seen to happen before there was the safeguard."""
