@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -18,6 +18,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.devices.held_devices import PREFIX
 from fourleaf.model.quantity import BadQuantity, in_bytes, millicores
+from fourleaf.model.readers.objects.resizes import as_resized
 from fourleaf.model.readers.pods.constraint_text import without_constraints
 from fourleaf.model.readers.pods.kept_parts import CUT
 
@@ -25,8 +26,13 @@ MOST_OF_A_FIELD = 500
 """Entries of a list or a map of a pod, and its containers of a kind."""
 MOST_OF_CONTAINERS = 2_000
 """Amounts, ports and rules of all containers of a kind together."""
-LEAST_OF_A_CONTAINER = 8
-"""Amounts, and ports, that are kept of each container of however many."""
+MOST_LABELS = 5_000
+"""Labels of a pod that stands: others look for it by any of them."""
+MOST_NAMES = 4_000
+"""Names of resources that the containers of a pod hold together, and ports of its node."""
+LEFT_OUT = "left out"
+"""Name of a container in place of others; no container has a space in its name, and so none has a
+status that would count in place of what these ask for."""
 FEW = 16
 """Owners and finalizers: one controls, and the first ones say what keeps a pod."""
 
@@ -34,7 +40,6 @@ _GPUS = frozenset(Spec().gpu_resources)
 _FIRST = frozenset({"cpu", "memory", "ephemeral-storage", *_GPUS})
 _NOTHING = re.compile(r"[0.]+([A-Za-z].*)?")
 """An amount that holds nothing: zero of whatever unit, and of however many names."""
-_IN_METADATA = ("labels", "annotations")
 _IN_SPEC = ("overhead", "resourceClaims", "volumes")
 _IN_STATUS = (
     "conditions",
@@ -55,15 +60,21 @@ def cut_parts(pod: Body) -> None:
     """
     cut = []
     metadata, spec, status = (pod.get(part) for part in ("metadata", "spec", "status"))
+    stands = isinstance(spec, dict) and bool(spec.get("nodeName"))
     if isinstance(metadata, dict):
         _cut_owners(metadata)
         _cut(metadata, ("finalizers",), FEW)
-        cut += [f"metadata.{key}" for key in _cut(metadata, _IN_METADATA)]
+        labels = _cut(metadata, ("labels",), MOST_LABELS if stands else MOST_OF_A_FIELD)
+        cut += [f"metadata.{key}" for key in (*labels, *_cut(metadata, ("annotations",)))]
+    many = [*_with_many_containers(spec)] if isinstance(spec, dict) else []
+    if many:
+        # Before the status is cut, which says what more they hold.
+        _merge_containers(spec, status)
     if isinstance(status, dict):
         _cut(status, _IN_STATUS)
     if isinstance(spec, dict):
         _cut(spec, ("schedulingGates",), 1)
-        cut += [f"spec.{key}" for key in (*_cut_containers(spec), *_cut(spec, _IN_SPEC))]
+        cut += [f"spec.{key}" for key in (*many, *_cut(spec, _IN_SPEC))]
         if _lengths(spec.get("resources"), _OF_RESOURCES) > MOST_OF_A_FIELD:
             spec["resources"] = _with_few(spec["resources"], MOST_OF_A_FIELD)
             cut.append("spec.resources")
@@ -95,9 +106,14 @@ def _first(value: Any, most: int) -> Any:
         return value[:most]
     names = sorted(
         (name for name in value if not _NOTHING.fullmatch(str(value[name]))),
-        key=lambda name: name not in _FIRST and not name.startswith(PREFIX),
+        key=_counts_last,
     )
     return {name: value[name] for name in names[:most]}
+
+
+def _counts_last(name: str) -> bool:
+    """Whether a name says less of what a pod holds than those that come first."""
+    return name not in _FIRST and not name.startswith(PREFIX)
 
 
 def _cut_owners(metadata: Body) -> None:
@@ -109,40 +125,75 @@ def _cut_owners(metadata: Body) -> None:
         metadata["ownerReferences"] = [*controls[:1], *owners[: FEW - 1]]
 
 
-def _cut_containers(spec: Body) -> Iterator[str]:
+def _with_many_containers(spec: Body) -> Iterator[str]:
+    """The kinds of containers that are too many, or have too much together."""
     for key in ("containers", "initContainers"):
         listed = spec.get(key)
-        if not isinstance(listed, list):
-            continue
-        inner = sum(map(_length, listed))
-        if len(listed) > MOST_OF_A_FIELD or inner > MOST_OF_CONTAINERS:
-            # What was not counted would be given to others as well.
-            kept, left_out = listed[:MOST_OF_A_FIELD], listed[MOST_OF_A_FIELD:]
-            each = max(LEAST_OF_A_CONTAINER, MOST_OF_CONTAINERS // len(kept) // 4)
-            spec[key] = [_with_few_parts(one, each) for one in kept]
-            if left_out:
-                spec[key].append(_together(left_out))
+        if isinstance(listed, list) and (
+            len(listed) > MOST_OF_A_FIELD or sum(map(_length, listed)) > MOST_OF_CONTAINERS
+        ):
             yield key
 
 
-def _together(containers: Iterable[Any]) -> Body:
-    """One container that asks for all that these do, and has all of their ports on the host."""
+def _merge_containers(spec: Body, status: Any) -> None:
+    """Let a pod have one container, which holds all that its containers hold.
+
+    What each of them has is nothing to others; what is not counted would be given to these.
+    """
+    held = as_resized(spec, status) if isinstance(status, dict) else spec
+    total = _sum(_containers(held, "containers"))
+    running, most = Counter[str](), Counter[str]()
+    always = []
+    for one in _containers(held, "initContainers"):
+        if one.get("restartPolicy") == "Always":
+            always.append(one)
+            running += _sum([one])
+            most |= running
+        else:
+            most |= running + _sum([one])
+    together = (total + running) | most
+    names = sorted(together, key=_counts_last)[:MOST_NAMES]
+    ports = _host_ports([*_containers(held, "containers"), *always], spec)
+    merged = _of_amounts({name: together[name] for name in names}) | {"ports": ports}
+    spec["containers"] = [merged]
+    spec.pop("initContainers", None)
+
+
+def _containers(spec: Body, key: str) -> list[Body]:
+    listed = spec.get(key)
+    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+
+
+def _sum(containers: Iterable[Body]) -> Counter[str]:
+    """What they ask for together, CPU in millicores and all else in units or bytes."""
     asked: Counter[str] = Counter()
-    ports: list[Any] = []
     for one in containers:
-        if not isinstance(one, dict):
-            continue
         for name, amount in _asked(one).items():
-            if name in asked or name in _FIRST or len(asked) < MOST_OF_A_FIELD:
-                with suppress(BadQuantity):
-                    asked[name] += millicores(amount) if name == "cpu" else in_bytes(amount)
-        listed = one.get("ports")
-        said = listed if isinstance(listed, list) else []
-        ports += [port for port in said if isinstance(port, dict) and port.get("hostPort")]
+            with suppress(BadQuantity):
+                asked[name] += millicores(amount) if name == "cpu" else in_bytes(amount)
+    return asked
+
+
+def _host_ports(containers: Iterable[Body], spec: Body) -> list[Body]:
+    """The ports of the node that they have, each once."""
+    key = "containerPort" if spec.get("hostNetwork") is True else "hostPort"
+    found: dict[tuple[object, object], None] = {}
+    for one in containers:
+        for port in _containers(one, "ports"):
+            number, protocol = port.get("hostPort") or port.get(key), port.get("protocol")
+            if isinstance(number, int) and number and isinstance(protocol, str | None):
+                found[number, protocol] = None
+    few = list(found)[:MOST_NAMES]
+    return [
+        {"hostPort": number} | ({} if protocol is None else {"protocol": protocol})
+        for number, protocol in few
+    ]
+
+
+def _of_amounts(asked: Mapping[str, int]) -> Body:
+    """One container that asks for so much."""
     amounts = {name: f"{sum_}m" if name == "cpu" else str(sum_) for name, sum_ in asked.items()}
-    together: Body = {"name": "left-out", "resources": {"requests": amounts}}
-    # Beside all others: of those that end before the next one begins, that is too much, not less.
-    return together | {"restartPolicy": "Always", "ports": ports[:MOST_OF_CONTAINERS]}
+    return {"name": LEFT_OUT, "resources": {"requests": amounts}}
 
 
 def _asked(container: Body) -> Body:
@@ -170,16 +221,6 @@ def _lengths(body: Any, keys: tuple[str, ...]) -> int:
             if value and isinstance(value, dict | list):
                 found += len(value)
     return found
-
-
-def _with_few_parts(container: Any, most: int) -> Any:
-    if not isinstance(container, dict):
-        return container
-    kept = container.copy()
-    _cut(kept, _OF_CONTAINER, most)
-    if "resources" in kept:
-        kept["resources"] = _with_few(kept["resources"], most)
-    return kept
 
 
 def _with_few(resources: Any, most: int) -> Any:

@@ -193,3 +193,57 @@ def test_a_template_of_a_volume_is_not_kept() -> None:
     much = {"metadata": {"labels": {f"k{i}": "" for i in range(20_000)}}}
     kept = slim(made.pod("p", volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": much}}]))
     assert kept["spec"]["volumes"] == [{"name": "v", "ephemeral": {"volumeClaimTemplate": {}}}]
+
+
+def used_by(*pods: Body) -> Any:
+    """What slim pods hold of node `n1`."""
+    return reading_of(*map(slim, pods)).snapshot.used["n1"]
+
+
+@pytest.mark.parametrize("name", ["zz.example/gpu", "nvidia.com/mig-1g.10gb", "rdma/hca"])
+def test_gpus_of_any_name_count_behind_thousands_of_others(name: str) -> None:
+    """The config may call GPUs anything, and nodes may offer parts of them."""
+    asks = amounts(3_000) | {name: "8"}
+    some = containers(1, resources={"requests": asks, "limits": asks})
+    there = dict(used_by(made.pod("p", nodeName="n1", containers=some)).extra)
+    assert there[name] == 8
+    assert len(there) == 3_001
+
+
+def test_ports_of_many_containers_are_all_taken() -> None:
+    """62 containers of 33 ports each take all 2,046 of them from the node, of either protocol."""
+    some = [
+        {
+            "name": f"c{i}",
+            "ports": [{"containerPort": 1, "hostPort": 100 + 33 * i + j} for j in range(33)],
+        }
+        for i in range(62)
+    ]
+    some[0]["ports"][0]["protocol"] = "UDP"
+    there = dict(used_by(made.pod("p", nodeName="n1", containers=some)).extra)
+    assert len(there) == 62 * 33
+    assert {"hostport/UDP/100", "hostport/TCP/101"} <= there.keys()
+
+
+def test_a_bound_pod_is_found_by_any_of_thousands_of_labels() -> None:
+    """Who keeps away from pods of one label sees it on a pod that has 3,000 more before it."""
+    labels = {f"a{i:04}": "1" for i in range(3_000)} | {"tenant": "other"}
+    kept = slim(made.pod("p", nodeName="n1", labels=labels))
+    assert kept["metadata"]["labels"] == labels
+    assert CUT not in kept["spec"]
+
+
+def test_of_many_init_containers_the_largest_counts() -> None:
+    """They run one after the other, beside the sidecars that have started before them."""
+    init = containers(600, resources={"requests": {"cpu": "2"}})
+    init[0]["restartPolicy"] = "Always"
+    init[599]["resources"] = {"requests": {"cpu": "5"}}
+    assert used_by(made.pod("p", nodeName="n1", initContainers=init)).cpu == 7_000
+
+
+def test_what_many_containers_hold_while_they_are_resized_counts() -> None:
+    """One of 600 holds 4 cores until its kubelet has taken them back, whatever its spec says."""
+    body = made.pod("p", nodeName="n1", containers=containers(600))
+    held = {"name": "c599", "resources": {"requests": {"cpu": "4"}}}
+    body["status"] = {"phase": "Running", "containerStatuses": [held]}
+    assert used_by(body).cpu == 4_000
