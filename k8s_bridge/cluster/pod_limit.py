@@ -66,8 +66,8 @@ def cut_parts(pod: Body) -> None:
         _cut(metadata, ("finalizers",), FEW)
         labels = _cut(metadata, ("labels",), MOST_LABELS if stands else MOST_OF_A_FIELD)
         cut += [f"metadata.{key}" for key in (*labels, *_cut(metadata, ("annotations",)))]
-    many = [*_with_many_containers(spec)] if isinstance(spec, dict) else []
-    if many:
+    many: list[str] = []
+    if isinstance(spec, dict) and (many := [*_with_many_containers(spec)]):
         # Before the status is cut, which says what more they hold.
         _merge_containers(spec, status)
     if isinstance(status, dict):

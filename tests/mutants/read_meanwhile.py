@@ -48,7 +48,7 @@ READ_MEANWHILE = (
     Mutant(
         "amounts of pods that run are read whatever else there is",
         "the room of a pod that has grown in place is given away while others are read",
-        PODS,
+        "model/readers/live/known_pod.py",
         'metadata.get("labels"), held\n',
         'metadata.get("labels")\n',
         f"{LATER_TESTS}::test_room_that_a_pod_has_been_given_meanwhile_is_taken",

@@ -57,6 +57,14 @@ def test_pods_of_many_claims_take_more_slices(read: Counter[str]) -> None:
     assert len(read) == 2
 
 
+def test_long_annotations_take_more_turns(read: Counter[str]) -> None:
+    """Of bound pods that each have 2,500 letters of annotations, two are read at once."""
+    said = {"map": "0=n1:0," * 360}
+    live = reader(node(), *(bound(f"b{n}", annotations=said) for n in range(6)))
+    assert live.take_in(NOW)
+    assert len(read) == 2
+
+
 def test_a_reading_leaves_no_bound_pod(read: Counter[str]) -> None:
     """A plan made before all slices are read has the room of all bound pods taken."""
     live = reader(node(gpus=64), *(bound(f"b{n:02}") for n in range(30)))
