@@ -145,12 +145,15 @@ def _merge_containers(spec: Body, status: Any) -> None:
     running, most = Counter[str](), Counter[str]()
     always = []
     for one in _containers(held, "initContainers"):
-        if one.get("restartPolicy") == "Always":
+        is_sidecar = one.get("restartPolicy") == "Always"
+        if is_sidecar:
             always.append(one)
-            running += _sum([one])
-            most |= running
-        else:
-            most |= running + _sum([one])
+        # By the names of each alone: all together would be gone through for each of thousands.
+        for name, amount in _sum([one]).items():
+            beside = running[name] + amount
+            if is_sidecar:
+                running[name] = beside
+            most[name] = max(most[name], beside)
     together = (total + running) | most
     names = sorted(together, key=_counts_last)[:MOST_NAMES]
     ports = _host_ports([*_containers(held, "containers"), *always], spec)
