@@ -108,7 +108,7 @@ HOSTILE = (
         "k8s_bridge/cluster/pod_limit.py",
         "(name for name in value if not _NOTHING.fullmatch(str(value[name]))),",
         "(name for name in value),",
-        f"{POD_LIMIT}::test_amounts_of_nothing_leave_no_other_uncounted",
+        f"{POD_LIMIT}::test_an_overhead_of_nothing_leaves_no_other_uncounted",
     ),
     Mutant(
         "host ports of containers beyond those that are kept",

@@ -247,3 +247,10 @@ def test_what_many_containers_hold_while_they_are_resized_counts() -> None:
     held = {"name": "c599", "resources": {"requests": {"cpu": "4"}}}
     body["status"] = {"phase": "Running", "containerStatuses": [held]}
     assert used_by(body).cpu == 4_000
+
+
+def test_an_overhead_of_nothing_leaves_no_other_uncounted() -> None:
+    """2,000 names of nothing in the overhead of a pod go before the adapter that it holds."""
+    none = {f"a.x/{i}": "0" for i in range(2_000)}
+    body = made.pod("p", nodeName="n1", overhead=none | {"rdma/hca": "8"})
+    assert dict(used_by(body).extra) == {"rdma/hca": 8}
