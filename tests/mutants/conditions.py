@@ -34,7 +34,7 @@ CONDITIONS = (
         "terms within a gang",
         "a gang of 2,000 pods with 32 terms each keeps the event loop busy for minutes",
         "model/readers/gangs/members_apart.py",
-        "    if len(terms) * len(members) > MOST_GANG_COMPARISONS:\n",
+        "    if comparisons * len(members) > MOST_GANG_COMPARISONS:\n",
         "    if False:\n",
         "tests/model/readers/gangs/test_many_alike.py"
         "::test_a_gang_of_too_many_terms_about_others_is_held",

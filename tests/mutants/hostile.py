@@ -13,6 +13,8 @@ PARSE = "tests/k8s_bridge/cluster/test_parse_limit.py"
 SLICES = "tests/k8s_bridge/cluster/test_page_slices.py"
 NAMES = "tests/solver/process/test_names_that_count.py"
 WORDS = "tests/k8s_bridge/test_words_of_tenants.py"
+LONG = "tests/model/readers/gangs/test_long_selectors.py"
+NAMED = "tests/model/readers/pods/test_named_objects.py"
 KEPT_APART = "model/readers/gangs/kept_apart.py"
 BOUND = "tests/model/readers/live/test_bound_pods.py"
 WIDE = "tests/model/readers/pods/test_wide_terms.py"
@@ -143,6 +145,62 @@ HOSTILE = (
         f"{TERMS}::test_waiting_terms_of_many_values_count_as_many",
     ),
     Mutant(
+        "selectors by their length",
+        "200 waiting pods of 1,000 expressions each keep the loop for nine seconds a reading",
+        "model/readers/pods/label_selector.py",
+        " + entries // ENTRIES_A_COMPARISON",
+        "",
+        f"{LONG}::test_selectors_of_running_pods_count_by_their_length",
+    ),
+    Mutant(
+        "selectors within a gang by their length",
+        "a gang of 200 members of 1,000 expressions keeps the loop for three seconds",
+        "model/readers/gangs/members_apart.py",
+        "    comparisons = sum(term.selector.comparisons for term in terms)\n",
+        "    comparisons = len(terms)\n",
+        f"{LONG}::test_selectors_within_a_gang_count_by_their_length",
+    ),
+    Mutant(
+        "selectors of a waiting pod",
+        "one pod of 10,000 expressions keeps the loop for seconds beside thousands that run",
+        "model/readers/pods/node_constraints.py",
+        "        or too_many_selector_entries(spec)\n",
+        "",
+        f"{NAMED}::test_a_pod_that_names_too_much_is_held_by_name",
+    ),
+    Mutant(
+        "all terms of what is wanted near",
+        "200 pods of 32 terms each keep the loop for two seconds a reading and are never held",
+        "model/readers/gangs/mind_others.py",
+        "        among.count(comparisons)\n",
+        "",
+        f"{LONG}::test_all_terms_of_what_is_wanted_near_count",
+    ),
+    Mutant(
+        "the narrowest term of what is wanted near",
+        "all pods that run are looked at for a term beside one that names an app",
+        "model/readers/gangs/mind_others.py",
+        "sorted(terms, key=_breadth)",
+        "terms",
+        f"{LONG}::test_of_what_is_wanted_near_the_narrowest_term_is_looked_for_first",
+    ),
+    Mutant(
+        "a gang of very many comparisons beside pods that run",
+        "what its namespace may cause is looked at before and after its 2,000 members alone",
+        "model/readers/gangs/mind_others.py",
+        "            if budget.is_spent:\n                draft.gang = before\n",
+        "            if False:\n                draft.gang = before\n",
+        f"{LONG}::test_a_gang_of_very_many_comparisons_is_not_looked_at_to_its_end[pods that run]",
+    ),
+    Mutant(
+        "a gang of very many comparisons beside pods that wait",
+        "what its namespace may cause is looked at before and after its 2,000 members alone",
+        "model/readers/gangs/mind_others.py",
+        "        if not budget.is_spent\n",
+        "",
+        f"{LONG}::test_a_gang_of_very_many_comparisons_is_not_looked_at_to_its_end[pods that wait]",
+    ),
+    Mutant(
         "objects of a page that begin otherwise than the first",
         "one object of one tenant keeps the whole list of its kind from being read",
         "k8s_bridge/cluster/slim.py",
@@ -187,8 +245,8 @@ HOSTILE = (
         "selectors of many values",
         "200 terms of 2,000 values take more than a second of each reading",
         "model/readers/pods/label_selector.py",
-        "1 + values // VALUES_A_COMPARISON",
-        "1",
+        " + values // VALUES_A_COMPARISON",
+        "",
         f"{TERMS}::test_a_term_of_many_values_counts_as_many",
     ),
     Mutant(

@@ -12,7 +12,7 @@ from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.reasons.kinds import ReasonKind
 
 MOST_GANG_COMPARISONS = 40_000
-"""Terms about others in which waiting members may differ, times all members: each is compared."""
+"""Comparisons of the terms in which waiting members differ with all members, which are made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,9 @@ def members_apart(waiting: Sequence[Pod], bound: Sequence[Pod]) -> Hold | None:
         return None
     members = [*waiting, *bound]
     terms = {term for pod in waiting for term in pod.wants.apart}
-    if len(terms) * len(members) > MOST_GANG_COMPARISONS:
-        return _too_many(len(terms), len(members))
+    comparisons = sum(term.selector.comparisons for term in terms)
+    if comparisons * len(members) > MOST_GANG_COMPARISONS:
+        return _too_many(len(terms), comparisons, len(members))
     picked = {term: _picked(term, members) for term in terms}
     for pod in waiting:
         for term in pod.wants.apart:
@@ -64,7 +65,9 @@ def _picked(term: PodTerm, members: Sequence[Pod]) -> _Picked:
     return _Picked(len(found), found[0] if found else None)
 
 
-def _too_many(terms: int, members: int) -> Hold:
+def _too_many(terms: int, comparisons: int, members: int) -> Hold:
     what = f"has {terms:,} different terms of anti-affinity among {members:,} members, above the "
     what += f"{MOST_GANG_COMPARISONS // members:,} of a gang of that size"
+    if comparisons > terms:
+        what += f"; by the length of their selectors they count as {comparisons:,}"
     return Hold(ReasonKind.UNSUPPORTED, what, (), ("Let members have the same terms.",))

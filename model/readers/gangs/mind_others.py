@@ -21,14 +21,21 @@ from fourleaf.model.readers.gangs.likeness import HeldBack, Step, Steps
 from fourleaf.model.readers.gangs.preferred_places import PreferredPlaces
 from fourleaf.model.readers.gangs.spread_values import SpreadValues
 from fourleaf.model.readers.gangs.turns import Turns
-from fourleaf.model.readers.pods.neighbours import Neighbours
+from fourleaf.model.readers.pods.neighbours import Neighbours, breadth
 from fourleaf.model.readers.pods.node_constraints import narrowed
-from fourleaf.model.readers.pods.pod_terms import PodTerm, SpreadConstraint
+from fourleaf.model.readers.pods.pod_terms import EVERY_NAMESPACE, PodTerm, SpreadConstraint
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.reasons.kinds import ReasonKind
 
 MOST_COMPARISONS = 200_000
 """Comparisons of selectors with pods that the waiting pods of one namespace may cause at once."""
+
+MOST_OF_ONE_GANG = 3 * MOST_COMPARISONS
+"""Those after which no more members of one gang are looked at, each of which is like no other.
+
+Above what may be at once, for a gang is looked at to its end where that is not far: one of 5,000
+members that differ has few comparisons of each, and none is placed without the others.
+"""
 
 KIND_COMPARISONS = 100
 """Comparisons that it counts for to look at pods that are like no others before, found or not."""
@@ -70,6 +77,9 @@ def mind_others(drafts: Sequence[Draft], running: Neighbours, nodes: Nodes, turn
             continue
         draft.has_too_many_preferences = budget.begin(draft)
         for alike in () if draft.has_too_many_preferences else kinds[draft.gang.key]:
+            if budget.is_spent:
+                draft.has_too_many_preferences = True
+                break
             running.count(_cost_of_preferences(alike[0]))
             _prefer(draft, preferred.of(alike[0]), alike)
     if minding:
@@ -100,12 +110,19 @@ def _narrow_all(
         if draft.is_plain:
             same.narrow(draft, steps_of, _take_steps)
             continue
-        running.count(sum(_cost(alike[0]) for alike in kinds[draft.gang.key]))
-        _keep_apart(draft, kinds[draft.gang.key], apart)
+        before = draft.gang
         for alike in kinds[draft.gang.key]:
+            if budget.is_spent:
+                draft.gang = before
+                budget.refuse(draft)
+            if draft.gang.hold is not None:
+                break
+            for requirement in apart.away_from(alike[0], draft.bound):
+                _narrow(draft, requirement, alike)
             if alike[0].wants.near and _stay_near(draft, alike, near):
                 firsts.add(id(alike[0]))
             _take_steps(draft, _spread_steps(alike[0], values), alike)
+        running.count(sum(_cost(alike[0]) for alike in kinds[draft.gang.key]))
     return firsts
 
 
@@ -140,11 +157,14 @@ def _take_turns(
         if budget.refuses(draft) or turns.have_none_for(draft):
             continue
         some = [pods[0] for pods in kinds.get(draft.gang.key, [draft.waiting])]
-        find = partial(_first_ahead, some, ahead, places, firsts)
+        find = partial(_first_ahead, some, ahead, places, firsts, budget)
         if draft.is_plain:
             first = same.first_ahead(draft, len(places), ahead.count, find)
         else:
             first = find()
+            if budget.is_spent:
+                budget.refuse(draft)
+                continue
             ahead.count(KIND_COMPARISONS * len(some))
         if first is not None:
             turns.goes_ahead(going[first], draft)
@@ -174,9 +194,15 @@ def _first_ahead(
     ahead: Neighbours,
     places: Mapping[int, Draft],
     firsts: Container[int],
+    budget: _Budget,
 ) -> GangKey | None:
-    """The first gang ahead that one of these pods has to let go first."""
-    clashes = {id(other) for pod in some for other in _in_the_way(pod, ahead, firsts)}
+    """The first gang ahead that one of these pods has to let go first, while `budget` lasts."""
+    clashes = {
+        id(other)
+        for pod in some
+        if not budget.is_spent
+        for other in _in_the_way(pod, ahead, firsts)
+    }
     # Those ahead stand in `places` in the order of their turns.
     return next(places[pod] for pod in places if pod in clashes).gang.key if clashes else None
 
@@ -218,6 +244,17 @@ class _Budget:
         """Begin with `draft`, or hold it where its namespace has caused too many; whether it is."""
         if not self.begin(draft) or not draft.waiting:
             return False
+        self.refuse(draft)
+        return True
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether what was begun last has taken so much that it is not to be gone on with."""
+        spent = self._spent[self._namespace] + self._neighbours.compared - self._before
+        return spent > MOST_OF_ONE_GANG
+
+    def refuse(self, draft: Draft) -> None:
+        """Hold `draft`, of the namespace that was begun with last."""
         _hold(
             draft,
             ReasonKind.NAMESPACE_LIMIT,
@@ -225,7 +262,6 @@ class _Budget:
             f"affinity, spread and labels: {MOST_COMPARISONS:,} comparisons are allowed",
             "Let pods share terms and labels, or have fewer of them wait.",
         )
-        return True
 
 
 def _hold_for_foreign_terms(draft: Draft) -> None:
@@ -254,16 +290,6 @@ def _take_steps(draft: Draft, steps: Iterable[Step], alike: Kind) -> None:
             _narrow(draft, step, alike)
         else:
             _wait_for_room(draft, alike[0], step)
-
-
-def _keep_apart(draft: Draft, kinds: Iterable[Kind], apart: KeptApart) -> None:
-    """Take the nodes of repelled and repelling running pods from the gang's nodes.
-
-    So are all that share their value of another label.
-    """
-    for alike in kinds:
-        for requirement in apart.away_from(alike[0], draft.bound):
-            _narrow(draft, requirement, alike)
 
 
 def _stay_near(draft: Draft, alike: Kind, near: _NearValues) -> bool:
@@ -298,10 +324,21 @@ def _stay_near(draft: Draft, alike: Kind, near: _NearValues) -> bool:
 
 
 def picked_by_all(terms: Sequence[PodTerm], among: Neighbours) -> Iterator[Pod]:
-    """The pods that all of these terms pick."""
-    for pod in among.picked(terms[0]):
-        if all(term.picks(pod.namespace, pod.labels) for term in terms):
+    """The pods that all of these terms pick; what it takes counts, also to use what is found.
+
+    Those that one term alone may pick are looked at: one that picks by a label, where there is one.
+    """
+    first, *others = sorted(terms, key=_breadth)
+    comparisons = sum(1 + term.selector.comparisons for term in others)
+    for pod in among.picked(first):
+        among.count(comparisons)
+        if all(term.picks(pod.namespace, pod.labels) for term in others):
             yield pod
+
+
+def _breadth(term: PodTerm) -> tuple[bool, int, int]:
+    """Sorts terms by how many pods they look at: in how many namespaces, and by which labels."""
+    return EVERY_NAMESPACE in term.namespaces, breadth(term.selector), term.selector.comparisons
 
 
 class _NearValues:

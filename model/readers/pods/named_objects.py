@@ -22,7 +22,14 @@ MOST_WRITTEN_CONDITIONS = 150
 """Conditions on nodes that a waiting pod has, required and preferred: more are not decoded."""
 MOST_VALUES = 2_000
 """Values of these conditions together."""
+MOST_SELECTOR_ENTRIES = 256
+"""Labels and expressions of all selectors of pods that a waiting pod has: of required and preferred
+affinity, anti-affinity and spread together. Each is looked at beside pods that run, which takes
+60 ns; 32 terms, which are all that may be, have eight each."""
 _MATCHES = ("matchExpressions", "matchFields")
+_SELECTORS = ("labelSelector", "namespaceSelector")
+_LABEL_KEYS = ("matchLabelKeys", "mismatchLabelKeys")
+_POD_AFFINITIES = ("podAffinity", "podAntiAffinity")
 _CLAIMED = ("persistentVolumeClaim", "ephemeral")
 
 
@@ -62,6 +69,35 @@ def too_many_conditions(spec: Body) -> str:
     if sum(map(len, values)) > MOST_VALUES:
         return f"spec.affinity.nodeAffinity, with more than {MOST_VALUES:,} values,"
     return ""
+
+
+def too_many_selector_entries(spec: Body) -> str:
+    """Of what selectors of pods a pod that waits has too much, "" where of nothing."""
+    terms = _pod_terms(spec)
+    selectors = [one for term in terms for key in _SELECTORS for one in _dicts([term.get(key)])]
+    expressions = [one for some in selectors for one in _dicts(some.get("matchExpressions"))]
+    parts: list[object] = [some.get("matchLabels") for some in selectors]
+    parts += [term.get(key) for term in terms for key in _LABEL_KEYS]
+    where = "spec, whose terms about other pods have more than"
+    if len(expressions) + sum(map(_length, parts)) > MOST_SELECTOR_ENTRIES:
+        return f"{where} {MOST_SELECTOR_ENTRIES} labels and expressions,"
+    if sum(_length(one.get("values")) for one in expressions) > MOST_VALUES:
+        return f"{where} {MOST_VALUES:,} values,"
+    return ""
+
+
+def _pod_terms(spec: Body) -> list[Body]:
+    """Terms about other pods, and spread constraints, which have the same selectors."""
+    found = _dicts(spec.get("topologySpreadConstraints"))
+    affinities = _dicts([spec.get("affinity")])
+    for part in _dicts([one.get(kind) for one in affinities for kind in _POD_AFFINITIES]):
+        for term in (one for listed in part.values() for one in _dicts(listed)):
+            found += (term, *_dicts([term.get("podAffinityTerm")]))
+    return found
+
+
+def _length(value: object) -> int:
+    return len(value) if isinstance(value, list | dict) else 0
 
 
 def _conditions(node_affinity: Body) -> list[Body]:

@@ -244,6 +244,12 @@ def _of_keys(groups: _Groups, keys: Collection[str] | None) -> Sequence[TermGrou
     return [group for key, group in groups.items() if key in keys]
 
 
+def breadth(selector: LabelSelector) -> int:
+    """0 where the pods of one value of a label are looked at for it, 1 of any value, 2 all."""
+    asked = _asked(selector)
+    return 2 if asked is None else int(asked[1] is None)
+
+
 def _asked(selector: LabelSelector) -> _Asked:
     if selector.labels:
         return selector.labels[0]

@@ -12,6 +12,7 @@ from fourleaf.model.readers.pods.named_objects import (
     too_many_amounts,
     too_many_conditions,
     too_many_objects,
+    too_many_selector_entries,
 )
 from fourleaf.model.readers.pods.needed_features import needed_features
 from fourleaf.model.readers.pods.node_terms import Terms, node_selector_terms
@@ -77,7 +78,10 @@ def read_wants(manifest: Manifest, spec: Body) -> NodeWants:
     # Others must keep away from a pod that stands, whatever it would be refused for.
     stands = bool(spec.get("nodeName"))
     if not stands and (
-        what := too_many_amounts(spec) or too_many_objects(spec) or too_many_conditions(spec)
+        what := too_many_amounts(spec)
+        or too_many_objects(spec)
+        or too_many_conditions(spec)
+        or too_many_selector_entries(spec)
     ):
         return NodeWants(NodeConstraint(), unsupported=f"{manifest.prefix}{what}", advice=FEWER)
     # Where it stands, only what it repels concerns others.

@@ -50,9 +50,39 @@ def conditions(required: int, preferred: int, values: int = 1) -> Body:
     return {"affinity": {"nodeAffinity": affinity}}
 
 
+def selectors(count: int, more: int, values: int = 1) -> Body:
+    """Make the part of a spec whose terms about pods have four selectors of so many entries each.
+
+    And `more` in the last one, each expression of so many values.
+    """
+    one = {"key": "a", "operator": "NotIn", "values": ["x"] * values}
+    term = {"topologyKey": "zone", "labelSelector": {"matchExpressions": [one] * count}}
+    labels = {"matchLabels": {f"l{i}": "" for i in range(count)}}
+    preferred = {"weight": 1, "podAffinityTerm": {**term, "labelSelector": labels}}
+    keys = {"labelSelector": {}, "matchLabelKeys": [f"k{i}" for i in range(count)]}
+    constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
+    matches = [one] * (count + more)
+    spread = {**constraint, "labelSelector": {"matchExpressions": matches}}
+    affinity = {
+        "podAntiAffinity": {REQUIRED: [term], PREFERRED: [preferred]},
+        "podAffinity": {PREFERRED: [{"weight": 1, "podAffinityTerm": {**term, **keys}}]},
+    }
+    return {"affinity": affinity, "topologySpreadConstraints": [spread]}
+
+
 @pytest.mark.parametrize(
     ("most", "above", "what"),
     [
+        (
+            selectors(64, 0),
+            selectors(64, 1),
+            "spec, whose terms about other pods have more than 256 labels and expressions,",
+        ),
+        (
+            selectors(1, 0, values=1_000),
+            selectors(1, 0, values=1_001),
+            "spec, whose terms about other pods have more than 2,000 values,",
+        ),
         (
             conditions(90, 60),
             conditions(90, 61),
