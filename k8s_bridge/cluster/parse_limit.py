@@ -7,9 +7,13 @@ and of it all nothing is kept: see `entry_limit`. What its bytes alone tell cost
 from __future__ import annotations
 
 import re
+from functools import cache
+from itertools import islice
 from typing import Any
 
 import orjson
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from fourleaf.k8s_bridge.cluster.entry_limit import MOST_ENTRIES, TOO_LARGE
 from fourleaf.k8s_bridge.cluster.protocol import Body
@@ -24,9 +28,30 @@ MOST_MARKS_TOO_DEEP = 2 * MOST_ENTRIES
 
 PARSED_LEVELS = 200
 """Levels of JSON that are read where there are too many for the parser, which takes 1024."""
+MOST_TOKENS = 5_000
+"""Strings and brackets of metadata that are gone through one by one, which takes 3 ms."""
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
 _TO_METADATA = re.compile(rb'\s*\{(?:"(?:apiVersion|kind)":"[^"\\]*",)*"metadata":(?=\{)')
 _KEPT_APART = ("spec", "status")
+
+
+_SURE = {"name", "uid", "resourceVersion"}
+"""An API server writes all of them, either before all that is long, or the last one last of all."""
+
+
+class _Identity(TypedDict, total=False):
+    """What says which object it is, and whether it goes."""
+
+    name: str
+    namespace: str
+    uid: str
+    resourceVersion: str
+    creationTimestamp: str
+    deletionTimestamp: str
+
+
+class _Object(TypedDict):
+    metadata: _Identity
 
 
 def is_beyond_parsing(content: bytes, most: int = MOST_MARKS) -> bool:
@@ -58,13 +83,44 @@ def metadata_alone(content: bytes, start: int = 0) -> Body | None:
     """
     if (found := _TO_METADATA.match(content, start)) is None:
         return None
-    shallow, end = _shallow(content, PARSED_LEVELS, found.end())
-    try:
-        metadata = orjson.loads(shallow)
-    except orjson.JSONDecodeError:
+    shallow, end = _shallow(content, PARSED_LEVELS, found.end(), MOST_TOKENS)
+    metadata = _loaded(shallow)
+    if end < 0 and (metadata is None or not metadata.keys() >= _SURE):
+        metadata = _identity(content, start)
+        if metadata is None:
+            shallow, end = _shallow(content, PARSED_LEVELS, found.end())
+            metadata = _loaded(shallow)
+    if metadata is None:
         return None
+    end = max(end, found.end())
     there = [key for key in _KEPT_APART if content.find(b',"%b":' % key.encode(), end) > 0]
     return {"metadata": metadata, **dict.fromkeys(there, TOO_LARGE)}
+
+
+def _loaded(content: bytes) -> Body | None:
+    try:
+        return dict(orjson.loads(content))
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _identity(content: bytes, start: int) -> Body | None:
+    """Which object the one that begins at `start` is: of the rest of it nothing is made.
+
+    None where it is nested too deep for that, or is no JSON.
+    """
+    text = content[start:].rstrip()
+    # What begins later stands in an event, which ends after it.
+    text = text[:-1] if start else text
+    try:
+        return dict(_adapter().validate_json(text)["metadata"])
+    except ValidationError:
+        return None
+
+
+@cache
+def _adapter() -> TypeAdapter[_Object]:
+    return TypeAdapter(_Object)
 
 
 def parsed(content: bytes, most_marks: int | None = None) -> Any:
@@ -84,16 +140,22 @@ def parsed(content: bytes, most_marks: int | None = None) -> Any:
         return orjson.loads(shallow + content[end:])
 
 
-def _shallow(content: bytes, levels: int, start: int = 0) -> tuple[bytes, int]:
+def _shallow(
+    content: bytes, levels: int, start: int = 0, most: int | None = None
+) -> tuple[bytes, int]:
     """The list or object that begins at `start`, and where it ends: -1 where it does not.
 
-    It has null in place of every list and object that lies deeper than `levels`.
+    It has null in place of every list and object that lies deeper than `levels`. An object of more
+    than `most` tokens ends before what these end in, if that is a list or an object itself.
     """
     depth, parts, kept_to = 0, [], start
-    for token in _TOKEN.finditer(content, start):
+    inner = 0, start, start
+    for token in islice(_TOKEN.finditer(content, start), most):
         match token[0]:
             case b"{" | b"[":
                 depth += 1
+                if depth == 2 and most is not None:
+                    inner = len(parts), kept_to, token.start()
                 if depth == levels + 1:
                     parts.append(content[kept_to : token.start()])
             case b"}" | b"]":
@@ -103,4 +165,7 @@ def _shallow(content: bytes, levels: int, start: int = 0) -> tuple[bytes, int]:
                     kept_to = token.end()
                 if depth <= 0:
                     return b"".join([*parts, content[kept_to : token.end()]]), token.end()
-    return content[start:], -1
+    if depth < 2 or most is None:
+        return content[start:], -1
+    whole, kept_to, end = inner
+    return b"".join([*parts[:whole], content[kept_to:end], b"null}"]), -1

@@ -145,6 +145,22 @@ HOSTILE = (
         f"{TERMS}::test_waiting_terms_of_many_values_count_as_many",
     ),
     Mutant(
+        "tokens of metadata",
+        "a Job of 1.5 MB of managedFields keeps the loop for 150 ms with each of its changes",
+        "k8s_bridge/cluster/parse_limit.py",
+        "found.end(), MOST_TOKENS)",
+        "found.end(), None)",
+        f"{PARSE}::test_metadata_that_are_very_long_are_not_gone_through",
+    ),
+    Mutant(
+        "metadata of very many tokens that are nested deep",
+        "one object of one tenant keeps the whole list of its kind from being read",
+        "k8s_bridge/cluster/parse_limit.py",
+        "        if metadata is None:\n            shallow,",
+        "        if False:\n            shallow,",
+        f"{PARSE}::test_metadata_that_are_very_long_and_deep_are_read",
+    ),
+    Mutant(
         "selectors by their length",
         "200 waiting pods of 1,000 expressions each keep the loop for nine seconds a reading",
         "model/readers/pods/label_selector.py",

@@ -84,8 +84,8 @@ def test_of_much_that_is_nested_too_deep_only_the_metadata_is_read(
     looked: list[int] = []
     shallow = parse_limit._shallow
 
-    def counted(content: bytes, levels: int, start: int = 0) -> tuple[bytes, int]:
-        found = shallow(content, levels, start)
+    def counted(content: bytes, levels: int, *limits: int) -> tuple[bytes, int]:
+        found = shallow(content, levels, *limits)
         looked.append(len(found[0]))
         return found
 
@@ -163,6 +163,51 @@ def test_metadata_of_any_depth_are_read() -> None:
     deep = b'"metadata":{"managedFields":' + DEEP + b","
     text = _text(RAY_CLUSTERS, _listed(MUCH)).replace(b'"metadata":{', deep, 1)
     assert object_of(RAY_CLUSTERS, text)["metadata"] == METADATA
+
+
+OF_FIELDS = b'{"fieldsV1":{' + b",".join([b'"f:%d":{}' % i for i in range(60_000)]) + b"}}"
+
+
+@pytest.mark.parametrize("is_sorted", [False, True])
+def test_metadata_that_are_very_long_are_not_gone_through(
+    is_sorted: bool, monkeypatch: pytest.MonkeyPatch, parsed_bytes: list[int]
+) -> None:
+    """What says who wrote 60,000 fields comes last, of kinds of operators before the name.
+
+    There only what says which object it is counts, and nothing is made of the rest.
+    """
+    tokens: list[int] = []
+    shallow = parse_limit._shallow
+
+    def counted(content: bytes, levels: int, *limits: int) -> tuple[bytes, int]:
+        tokens.append(limits[1])
+        return shallow(content, levels, *limits)
+
+    monkeypatch.setattr(parse_limit, "_shallow", counted)
+    long = b'"managedFields":[' + OF_FIELDS + b"]"
+    if is_sorted:
+        text = _event(RAY_CLUSTERS, b"{}").replace(b'"metadata":{', b'"metadata":{%b,' % long, 1)
+    else:
+        text = _event(RAY_CLUSTERS, b"{}").replace(
+            b'"labels":{"a":"}"}', b'"labels":{"a":"}"},' + long
+        )
+    monkeypatch.setattr(parse_limit, "MOST_MARKS", 1_000)
+    alone = parse_limit.metadata_alone(text, text.index(b'{"apiVersion"'))
+    assert alone is not None
+    kept = {key: METADATA[key] for key in ("name", "namespace", "uid", "resourceVersion")}
+    wanted = kept if is_sorted else METADATA | {"managedFields": None}
+    assert alone == {"metadata": wanted, "spec": TOO_LARGE, "status": TOO_LARGE}
+    assert tokens == [parse_limit.MOST_TOKENS]
+    assert sum(parsed_bytes) < 400
+
+
+def test_metadata_that_are_very_long_and_deep_are_read() -> None:
+    """No parser takes them, and the name stands behind: they are gone through to their end."""
+    long = b'"metadata":{"managedFields":[' + DEEP + b"," + OF_FIELDS + b"],"
+    text = _text(RAY_CLUSTERS, b"{}").replace(b'"metadata":{', long, 1)
+    alone = parse_limit.metadata_alone(text)
+    assert alone is not None
+    assert alone["metadata"]["name"] == "o"
 
 
 def test_what_is_no_json_is_refused_however_long() -> None:
