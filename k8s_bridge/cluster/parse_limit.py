@@ -32,6 +32,8 @@ MOST_TOKENS = 5_000
 """Strings and brackets of metadata that are gone through one by one, which takes 3 ms."""
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
 _TO_METADATA = re.compile(rb'\s*\{(?:"(?:apiVersion|kind)":"[^"\\]*",)*"metadata":(?=\{)')
+_OTHERS = bytes(set(range(256)) - set(b'"[{,'))
+"""All but quotes and what is counted."""
 _KEPT_APART = ("spec", "status")
 
 
@@ -59,7 +61,10 @@ def is_beyond_parsing(content: bytes, most: int = MOST_MARKS) -> bool:
     if _marks(content) <= most:
         return False
     plain = without_escapes(content)
-    return plain.count(b'"') > MOST_QUOTES or _marks(outside(plain)) > most
+    if plain.count(b'"') > MOST_QUOTES:
+        return True
+    # Two quotes side by side change nothing of what stands outside: most strings are gone so.
+    return _marks(outside(plain.translate(None, _OTHERS).replace(b'""', b""))) > most
 
 
 def without_escapes(content: bytes) -> bytes:
@@ -148,7 +153,8 @@ def _shallow(
     It has null in place of every list and object that lies deeper than `levels`. An object of more
     than `most` tokens ends before what these end in, if that is a list or an object itself.
     """
-    depth, parts, kept_to = 0, [], start
+    depth, kept_to = 0, start
+    parts: list[bytes] = []
     inner = 0, start, start
     for token in islice(_TOKEN.finditer(content, start), most):
         match token[0]:
