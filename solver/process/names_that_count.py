@@ -30,7 +30,9 @@ def with_names_that_count(snapshot: Snapshot) -> Snapshot:
 
 def _names(snapshot: Snapshot) -> Set[str]:
     """Those that a node lists, wherever they are held, and those that a gang asks for."""
-    gangs = (*snapshot.gangs, *(one.gang for one in snapshot.standing))
+    # What is held is placed nowhere.
+    waiting = (gang for gang in snapshot.gangs if gang.hold is None)
+    gangs = (*waiting, *(one.gang for one in snapshot.standing))
     asked = (role.request for gang in gangs for role in gang.roles)
     return {name for one in (*snapshot.fabric.offers, *asked) for name, _ in one.extra}
 

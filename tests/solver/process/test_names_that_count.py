@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from fourleaf.model.gang import Hold
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.relocation import Budget
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
@@ -54,6 +56,14 @@ def test_a_gang_that_asks_later_finds_what_holds_it() -> None:
     plan = solve(with_names_that_count(later))
     assert plan is not None
     assert plan.placements == ()
+
+
+def test_what_gangs_that_are_held_ask_for_does_not_count() -> None:
+    """A gang that is placed nowhere meets no port."""
+    hold = Hold(ReasonKind.GATED, "waits", (), ())
+    asking = gang("g", 1, request=Resources(extra=((PORT, 1),)))
+    world = snapshot(fabric([[1]]), replace(asking, hold=hold), running=[_holding((PORT, 1))])
+    assert _held(with_names_that_count(world)) == []
 
 
 def test_what_gangs_that_stand_ask_for_counts() -> None:
