@@ -20,9 +20,9 @@ HUNG_PAGES = (
     Mutant(
         "room on a page that hangs",
         "lower gangs are evicted, and start again on the nodes that were free all along",
-        "k8s_bridge/relocation/preemption.py",
-        "            hangs = written is not question\n",
-        "            hangs = False\n",
+        "k8s_bridge/relocation/evictions/ending_pods.py",
+        "        return written is not question and bool(",
+        "        return False and bool(",
         f"{HUNG}::test_a_gang_waits_for_a_page_before_others_make_way",
     ),
     Mutant(

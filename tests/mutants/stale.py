@@ -59,7 +59,7 @@ STALE = (
         "pods that were let go, while the watch is late",
         "a pod is evicted every two seconds, and each time counted and told of",
         "k8s_bridge/relocation/executor.py",
-        "            self._told.add(leaver.pod.uid)\n",
+        "            self._told[leaver.pod.uid] = controller\n",
         "",
         f"{RELOCATION}/test_late_watch.py::test_who_was_told_to_go_is_told_once",
     ),
