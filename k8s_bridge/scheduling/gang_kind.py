@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable
 from dataclasses import replace
 
-from fourleaf.model.gang import Gang
+from fourleaf.model.gang import Gang, Role
 from fourleaf.model.node_constraint import ANY_NODE
 
 
@@ -14,12 +15,13 @@ def gang_kind(gang: Gang) -> Hashable:
 
     Where members run already, these make a place of what would be none.
     """
-    roles = tuple(
-        (role.request, role.constraint, role.size, frozenset(node for _, node in role.bound))
-        for role in gang.roles
-    )
+    roles = tuple((role.request, role.constraint, role.size, _seats(role)) for role in gang.roles)
     wishes = (gang.strategy, gang.policy, gang.preferred_domain, gang.latency_sensitive)
     return roles, wishes, gang.bandwidth, gang.one_per_node, gang.priority
+
+
+def _seats(role: Role) -> frozenset[tuple[str, int]]:
+    return frozenset(Counter(node for _, node in role.bound).items())
 
 
 def in_itself(gang: Gang) -> Gang:

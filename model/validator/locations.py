@@ -180,7 +180,9 @@ class LegalLocations:
         Leaves without a pod must be left out, and the numbers must sum to the sizes.
         """
         found = self._fault(numbers)
-        return None if self.anew is not None and self.anew.fault(numbers) is None else found
+        if found is None or self.anew is None or (self.any_leaves and self.in_one_spine):
+            return found
+        return None if self.anew.fault(numbers) is None else found
 
     def _fault(self, numbers: Mapping[int, Counts]) -> str | None:
         spines = {self.paths.spine_of[leaf] for leaf in numbers}

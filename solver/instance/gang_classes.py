@@ -43,7 +43,8 @@ class GangGroup:
     `by_take`: their pods per leaf are chosen among the numbers the leaf could hold.
     `careful`: pods share nodes while a law counts nodes, so each node needs a variable.
     `phantom`: room worth keeping, not gangs. `bound` holds the members that run already,
-    by leaf (-1: outside the fabric, or two on a node that one may use). `stand` is where the
+    by leaf (-1: outside the fabric, two on a node that one may use, or on more nodes of a leaf than
+    a gang may have). `stand` is where the
     members live that may stay or go, all of them counting as still to be placed. `within` are
     the spines that it may use, where it may not use all. Careful, by-take, bound and standing
     groups and those within spines hold one gang.
@@ -244,8 +245,12 @@ class GangGroups:
         return met[1], met[2]
 
     def _add_bound(self, group: GangGroup, role: int, node: int) -> None:
-        crowded = node in group.bound_nodes and group.kind.key.one_per_node
-        leaf = self.fabric.leaf_of[node] if node >= 0 and not crowded else -1
+        leaf = self.fabric.leaf_of[node] if node >= 0 else -1
+        beside = {one for one in group.bound_nodes if one >= 0 and self.fabric.leaf_of[one] == leaf}
+        most = group.kind.max_nodes
+        is_over = most is not None and len(beside | {node}) > most
+        if is_over or (node in group.bound_nodes and group.kind.key.one_per_node):
+            leaf = -1
         counts = list(group.bound.get(leaf, (0,) * len(group.kind.sizes)))
         counts[role] += 1
         group.bound[leaf] = tuple(counts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -57,6 +58,7 @@ class GangType:
             self.eligible.append([[i for i in nodes if holds[i]] for nodes in fabric.in_leaf])
         self._held = [dict(held) for held in key.held or [()] * len(self.holds)]
         """Role -> node -> members that run there, where none would be taken anew."""
+        self._none_held: list[dict[int, int]] = [{} for _ in self.holds]
         self._empty_holds = self._with_held()
         """Role -> node -> pods it holds when empty, or that run there."""
         self._filled: dict[tuple[int, Counts], Counts] = {}
@@ -122,20 +124,21 @@ class GangType:
         """`fill` over `nodes`, empty or as `free` says; pods per role, and nodes it opens."""
         members = list(nodes)
         left = {i: self.fabric.nodes[i].allocatable if free is None else free[i] for i in members}
-        every = self._empty_holds if free is None else self.holds
+        empty = self._empty_holds, self._held
+        every, held_there = empty if free is None else (self.holds, self._none_held)
         opened: set[int] = set()
         gpus = self.max_gpus if capped else None
         max_nodes = self.max_nodes if capped else None
         placed: list[int] = []
-        gpus_left = sum(amount.gpus for amount in left.values())
+        # What is held may be more than its node has.
+        gpus_left = math.inf if self.key.held else sum(amount.gpus for amount in left.values())
         for role, want in enumerate(remaining):
             request = self.requests[role]
-            held = self._held[role] if free is None else {}
-            if not want or (request.gpus > gpus_left and not held):
+            if not want or request.gpus > gpus_left:
                 placed.append(0)
                 continue
             done = 0
-            holds = every[role]
+            holds, held = every[role], held_there[role]
             for i in sorted((i for i in members if holds[i]), key=lambda i: (-holds[i], i)):
                 if done == want:
                     break
@@ -262,9 +265,9 @@ class GangTypes:
             allowed = tuple(self._allowed(gang, role) for role in gang.roles)
         key = replace(self._key(gang), allowed=allowed)
         kind = self.get(key)
-        if gang.one_per_node and sum(kind.sizes) > 1 and kind.shares_nodes:
-            kind = self.get(replace(key, one_per_node=True))
         held = self._held(gang, kind)
+        if gang.one_per_node and sum(kind.sizes) > 1 and (kind.shares_nodes or any(held)):
+            kind = self.get(replace(key, one_per_node=True))
         return self.get(replace(kind.key, held=held)) if any(held) else kind
 
     def without_held(self, kind: GangType) -> GangType:
@@ -293,10 +296,13 @@ class GangTypes:
             return None
         key = self._key(gang)
         kind = self._kinds.get(key)
-        if kind is not None and gang.one_per_node and sum(kind.sizes) > 1 and kind.shares_nodes:
-            kind = self._kinds.get(replace(key, one_per_node=True))
-        held = () if kind is None else self._held(gang, kind)
-        return self._kinds.get(replace(kind.key, held=held)) if kind and any(held) else kind
+        if kind is None:
+            return None
+        held = self._held(gang, kind)
+        one = gang.one_per_node and sum(kind.sizes) > 1 and (kind.shares_nodes or any(held))
+        if not one and not any(held):
+            return kind
+        return self._kinds.get(replace(key, one_per_node=one, held=held if any(held) else ()))
 
     def _key(self, gang: Gang) -> GangTypeKey:
         """The key of a gang, but for what rules say, and for being one per node."""

@@ -274,13 +274,16 @@ class LeafRule:
             spanning = self._whole_spines()
             fewest = min((spines + len(where) for spines, where in spanning), default=0)
             legal = {where for _, where in spanning}
-        if self.wish.preferred or self._too_large_for_windows():
+        if self._may_use_any_leaves():
             legal = self._anywhere() or legal
             spans = [fewest] if fewest else []
             if self._scattered():
                 spans.append(1 + self._scattered())
             fewest = min(spans, default=1)
         return legal, fewest
+
+    def _may_use_any_leaves(self) -> bool:
+        return self.wish.preferred or self._too_large_for_windows()
 
     def _too_large_for_windows(self) -> bool:
         """More nodes than `windowNodes`, and no entry of `rules` for so many."""
@@ -320,7 +323,9 @@ class LeafRule:
 
     def locations(self, bound: dict[int, Part]) -> set[Location]:
         """Every legal location that has room for the members bound in each leaf."""
-        legal = self.unbounded()[0] | self.anew().unbounded()[0]
+        legal = self.unbounded()[0]
+        if not (self._may_use_any_leaves() and self._anywhere()):
+            legal = legal | self.anew().unbounded()[0]
         nobody = (0,) * len(self.wish.sizes)
         return {
             where

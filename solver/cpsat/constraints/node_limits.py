@@ -29,7 +29,8 @@ def add_node_limits(program: Program, state: CycleState, variables: GroupVariabl
     if kind.max_nodes is not None:
         for leaf, terms in opened.items():
             taken = sum(1 for i in group.bound_nodes if i in state.fabric.in_leaf[leaf])
-            program.at_most(terms, kind.max_nodes - taken)
+            # Of one that stands on more, no place is legal.
+            program.at_most(terms, max(0, kind.max_nodes - taken))
 
 
 def add_phantom_limit(

@@ -10,12 +10,13 @@ import pytest
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Role
 from fourleaf.model.node import Taint
+from fourleaf.model.node_constraint import NodeConstraint, Toleration
 from fourleaf.model.plan import PlanStatus
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod
 from fourleaf.model.validator import validate
 from fourleaf.solver.batch.solve import solve
-from tests.small import WHOLE, gang, node, seats, snapshot, with_bound
+from tests.small import WHOLE, fabric, gang, node, seats, snapshot, with_bound
 from tests.solver.explain.asking import of_nodes
 
 HALF = replace(WHOLE, gpus=4)
@@ -94,3 +95,45 @@ def test_a_gang_that_counted_without_it_still_may() -> None:
     assert plan is not None
     assert validate(given, plan) == ()
     assert [placed.pods for placed in plan.placements] == [seats(one, ["a2", "b0"])]
+
+
+def test_gpus_that_are_held_are_taken_from_no_other_node() -> None:
+    """The device plugin of a0 is gone under a leader of 8; the worker has room on a1."""
+    leader = Role((), WHOLE, bound=(("l-0", "a0"),))
+    worker = Role(("w-0",), Resources(gpus=4))
+    one = gang("g", roles=(leader, worker))
+    running = (RunningPod("ml", "l-0", "a0", WHOLE, one.key),)
+    where = of_nodes(node("a0", "a", allocatable=replace(WHOLE, gpus=0)), node("a1", "a"))
+    given = snapshot(where, one, running=running)
+    plan = solve(given)
+    assert plan is not None
+    assert validate(given, plan) == ()
+    assert [placed.pods for placed in plan.placements] == [(("w-0", "a1"),)]
+
+
+def test_one_a_node_holds_beside_those_that_run_there() -> None:
+    """A worker runs on a0, which it would not be let on to; the leader goes to a1."""
+    taint = Taint("key", "", "NoSchedule")
+    leader = Role(("l-0",), WHOLE, NodeConstraint(tolerations=(Toleration("key"),)))
+    worker = Role((), WHOLE, bound=(("w-0", "a0"),))
+    one = gang("g", roles=(leader, worker), one_per_node=True)
+    running = (RunningPod("ml", "w-0", "a0", Resources(gpus=1), one.key),)
+    where = of_nodes(node("a0", "a", taints=(taint,)), node("a1", "a"), node("b0", "b"))
+    given = snapshot(where, one, running=running)
+    plan = solve(given)
+    assert plan is not None
+    assert validate(given, plan) == ()
+    assert [placed.pods for placed in plan.placements] == [(("l-0", "a1"),)]
+
+
+def test_a_gang_that_stands_on_more_nodes_than_it_may_costs_no_other_its_plan() -> None:
+    """Two nodes of leaf a hold it, of which one is allowed by now: it waits, and x starts."""
+    one, running = with_bound(gang("g", 3, gpus=2), "a0", "a1")
+    other = gang("x", 1, gpus=1)
+    limit = {"maxNodesPerLeaf": 1}
+    given = snapshot(fabric([[3, 2]]), one, other, running=running, topologyConstraints=limit)
+    plan = solve(given)
+    assert plan is not None
+    assert validate(given, plan) == ()
+    assert [placed.gang.name for placed in plan.placements] == ["x"]
+    assert [waiting.gang.name for waiting in plan.waiting] == ["g"]
