@@ -16,6 +16,7 @@ from fourleaf.k8s_bridge.relocation.records import (
     NONE_HAS_COME,
     OTHERS_CAME,
     SEAT_CLOSED,
+    SEAT_GONE,
     TOO_FEW,
     TOO_MANY,
     UNREADY,
@@ -151,7 +152,7 @@ def _closed_seat(one: Relocation, view: ClusterView) -> str:
             # Pods have gone for it: most nodes are silent at once where the API itself was.
             continue
         if not view.cache.usable(seat.node):
-            return f"node {seat.node} can no longer be used"
+            return f"node {seat.node} {SEAT_GONE}"
         if not view.is_taken(seat) and view.is_closed(seat.node):
             return f"node {seat.node} {SEAT_CLOSED}"
         if others_will_do and view.is_hung(seat.node):
@@ -187,6 +188,17 @@ def _holds_quota(one: Relocation, view: ClusterView) -> bool:
         return False
     own = (view.seen(x.pod.uid) for x in one.leavers if x.pod.namespace == namespace)
     return any(seen is not None and not seen.finished for seen in own)
+
+
+def _exceeds_quota(one: Relocation, view: ClusterView) -> bool:
+    """Whether pods that stay for a while hold quota that the gang of a reservation needs."""
+    namespace = one.gang.namespace
+    quota = view.cache.config.spec.namespace(namespace).gpu_quota
+    if quota is None or one.purpose is not Purpose.RESERVATION:
+        return False
+    running = (pod for pod in view.reading.snapshot.running if pod.namespace == namespace)
+    wanted = sum(seat.request.gpus for seat in one.seats if not view.is_taken(seat))
+    return sum(pod.request.gpus for pod in running) + wanted > quota
 
 
 def _is_unready(one: Relocation, view: ClusterView) -> bool:
@@ -246,7 +258,7 @@ def _seated(one: Relocation, gang: Gang, view: ClusterView) -> RelocationStep:
     is_short = len(waiting) < len(one.seats) and gang.hold is None and view.has_left(one)
     if is_short and view.to_come(gang) == 0:
         return RelocationStep(over=True, why=TOO_FEW)
-    if len(waiting) < len(one.seats) or not view.fits(one):
+    if len(waiting) < len(one.seats) or not view.fits(one) or _exceeds_quota(one, view):
         return REST
     found = seats_for(one, gang, view)
     if found is None:

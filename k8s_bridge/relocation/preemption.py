@@ -97,13 +97,15 @@ class PreemptionPlanner:
     def __post_init__(self) -> None:
         self.brief_stays = BriefStays(self.cache, self.clock)
         self.ending = EndingPods(self.cache, self.clock)
-        self._to_come = RoomToCome(self.cache, self.store, self.planner, self.ending, self.end)
+        self._waited = WaitingAges(self.clock)
+        self._to_come = RoomToCome(
+            self.cache, self.store, self.planner, self.ending, self.end, self._waited.of
+        )
         shared = (self.cache, self.store, self.planner, self.clock)
         self._whole = WholeGangs(*shared, self.evictions)
         self._forbidden = ForbiddenGangs(self.clock)
         self._windows = PreemptionWindows(self.clock)
         self._in_vain = LooksInVain(self.clock)
-        self._waited = WaitingAges(self.clock)
 
     async def plan(
         self,

@@ -23,6 +23,7 @@ from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.relocation.ages import WaitingAges
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.contention import crowded_now
+from fourleaf.k8s_bridge.relocation.evictions.ending_pods import MAKES_ROOM
 from fourleaf.k8s_bridge.relocation.from_plan import reserving
 from fourleaf.k8s_bridge.relocation.next_action import progress
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
@@ -177,9 +178,13 @@ class ReservationPlanner:
         return min(found, key=self._turn, default=None)
 
     def _may_have_one(self, gang: Gang, after: float) -> bool:
-        """Whether it has waited for so many seconds, and none of its priority has a place."""
+        """Whether it has waited for so many seconds, and none of its priority has a place.
+
+        Room of pods that end anyway is kept for moments, for gangs that have their turn by that.
+        """
         is_old = self._waited.of(gang) >= after
-        return is_old and all(one.priority != gang.priority for one in self._kept())
+        others = (one for one in self._kept() if one.why != MAKES_ROOM)
+        return is_old and all(one.priority != gang.priority for one in others)
 
     def _comes_first(self, gang: Gang) -> bool:
         """Whether lower ones wait for it: it may have a place, for all that is known.

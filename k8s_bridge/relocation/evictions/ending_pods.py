@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Container, Iterable
+from collections.abc import Awaitable, Callable, Container, Iterable
 from dataclasses import dataclass, field, replace
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
@@ -19,8 +19,13 @@ from fourleaf.model.plan import Placement
 from fourleaf.model.running_gang import PodName
 from fourleaf.model.snapshot import Snapshot
 
-KEPT_SECONDS = 3600.0
-"""Seconds for which such room is kept at most, as long as a pod may give itself to end."""
+SOON_SECONDS = 300.0
+"""Seconds within which pods have to end so that a gang waits for their room: others would idle
+beside who takes an hour, and an urgent gang with them."""
+KEPT_SECONDS = 600.0
+"""Seconds for which such room is kept at most."""
+MAKES_ROOM = "pods that end anyway make room for it"
+"""Why it is kept."""
 
 
 class EndingPods:
@@ -46,7 +51,7 @@ class EndingPods:
         self._cache.mute(self._hear)
 
     def gone_soon(self, dead: Container[str]) -> frozenset[PodName]:
-        """Those on nodes that live, and are not `dead`, whose kubelets end them."""
+        """Those on nodes that live, and are not `dead`, whose kubelets end them soon."""
         now = self._clock.monotonic()
         ending = ((self._cache.seen(uid), since) for uid, since in self._since.items())
         return frozenset(
@@ -55,6 +60,7 @@ class EndingPods:
             if seen is not None
             and seen.node not in dead
             and now - since < seconds_to_end(self._cache, seen.pod)
+            and since + grace_seconds(self._cache, seen.pod) - now <= SOON_SECONDS
         )
 
     def seconds_left(self, pods: Iterable[PodName]) -> float:
@@ -81,7 +87,7 @@ class RoomToCome:
 
     It is kept for the gang, as a reservation, or those that come meanwhile would have it. Pods that
     begin to end later are no reason to wait longer: others may come and go all the time. `end` ends
-    a relocation early.
+    a relocation early; `waited` says for how many seconds a gang waits.
     """
 
     cache: ClusterCache
@@ -89,6 +95,7 @@ class RoomToCome:
     planner: Planner
     ending: EndingPods
     end: Callable[[Relocation, str], Awaitable[None]]
+    waited: Callable[[Gang], float]
     _awaited: dict[GangKey, frozenset[str]] = field(default_factory=dict)
     """UIDs of the pods that a gang has waited for."""
 
@@ -117,7 +124,7 @@ class RoomToCome:
         if going and await self._room_without(going, question, gang):
             return True
         if ending and (there := await self._room_without(going | ending, question, gang)):
-            await self._keep(gang, there, ending, view)
+            await self._wait(gang, there, ending, question, view)
             return True
         written = self.cache.once_written(question)
         return written is not question and bool(await self._room_without((), written, gang))
@@ -130,26 +137,49 @@ class RoomToCome:
         later = replace(snapshot, running=tuple(running))
         return (await self.planner.preempt(later, gang.key)).placement
 
-    async def _keep(
-        self, gang: Gang, there: Placement, pods: Collection[PodName], view: ClusterView
+    async def _wait(
+        self,
+        gang: Gang,
+        there: Placement,
+        ending: frozenset[PodName],
+        question: Snapshot,
+        view: ClusterView,
     ) -> None:
-        """Let a gang wait for its place `there`, which is free once `pods` have ended."""
+        """Let a gang wait for its place `there`, which is free once all that are `ending` are gone.
+
+        It is kept where those on its nodes are enough: others have quota or links that it needs,
+        and its nodes would be free before these.
+        """
         if gang.key in self._awaited:
             return
+        seen = {name: self.cache.named(*name) for name in ending}
         nodes = {node for _, node in there.pods}
-        seen = {name: self.cache.named(*name) for name in pods}
-        there_now = {name: one.pod.uid for name, one in seen.items() if one and one.node in nodes}
-        self._awaited[gang.key] = frozenset(there_now.values())
-        if not self.cache.config.spec.backfill.enabled:
-            return
-        starts = view.now + self.ending.seconds_left(there_now)
-        why = "pods that end anyway make room for it"
-        one = reserving(there, gang, starts, view, KEPT_SECONDS, why)
+        on_place = frozenset(name for name, one in seen.items() if one and one.node in nodes)
+        place = await self._room_without(on_place, question, gang) if on_place else None
+        awaited = ending if place is None else on_place
+        self._awaited[gang.key] = frozenset(seen[name].pod.uid for name in awaited if seen[name])
+        if place is not None and self._may_keep(gang, view):
+            await self._keep(gang, place, self.ending.seconds_left(on_place), view)
+
+    def _may_keep(self, gang: Gang, view: ClusterView) -> bool:
+        """Whether none waits whose turn it is to have a place kept: beside it there may be none."""
+        config = self.cache.config.spec.backfill
+        waited = self.waited(gang)
+        return config.enabled and not any(
+            other.hold is None
+            and other.priority >= gang.priority
+            and self.waited(other) > max(waited, config.after_seconds)
+            for other in view.gangs.values()
+        )
+
+    async def _keep(self, gang: Gang, place: Placement, seconds: float, view: ClusterView) -> None:
+        starts = view.now + seconds
+        one = reserving(place, gang, starts, view, KEPT_SECONDS, MAKES_ROOM)
         kept = self.store.of(gang.key)
         if one is None or (kept is not None and 0.0 < kept.starts <= starts):
             return
         if kept is not None and kept.purpose is Purpose.RESERVATION:
-            await self.end(kept, why)
+            await self.end(kept, MAKES_ROOM)
         if gang.key not in self.store:
             await self.store.put(one)
 

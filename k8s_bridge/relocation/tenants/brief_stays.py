@@ -17,6 +17,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.pods import PodSeen
 from fourleaf.k8s_bridge.relocation.records import (
     SEAT_CLOSED,
+    SEAT_GONE,
     VICTIMS_STAY,
     Purpose,
     Relocation,
@@ -73,7 +74,7 @@ class BriefStays:
         `why` it ended early, "" where it has served.
         """
         self._excuse({leaver.pod.uid for leaver in one.leavers}, ())
-        if why == VICTIMS_STAY or why.endswith(SEAT_CLOSED):
+        if why == VICTIMS_STAY or why.endswith((SEAT_CLOSED, SEAT_GONE)):
             return
         if one.purpose is Purpose.PREEMPTION and any(
             (seen := self.cache.seen(leaver.pod.uid)) is None or seen.deleting

@@ -13,6 +13,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.pods import PodSeen
 from fourleaf.k8s_bridge.relocation.records import (
     SEAT_CLOSED,
+    SEAT_GONE,
     VICTIMS_STAY,
     Leaver,
     Purpose,
@@ -181,7 +182,7 @@ async def test_who_never_has_its_room_waits_ever_longer_and_it_alone() -> None:
         assert await pods.wait() == 0
 
 
-@pytest.mark.parametrize("why", [f"node n {SEAT_CLOSED}", VICTIMS_STAY])
+@pytest.mark.parametrize("why", [f"node n {SEAT_CLOSED}", f"node n {SEAT_GONE}", VICTIMS_STAY])
 async def test_what_others_did_is_not_held_against_it(why: str) -> None:
     """A node was closed, or victims did not go: it may look for other places at once."""
     pods = Pods(node="")

@@ -68,13 +68,80 @@ async def test_room_of_who_ends_is_kept_for_the_one_that_waits_for_it(bench: Ben
     assert await bench.events("Evicted") == []
 
 
-async def test_others_do_not_wait_for_the_same_room(bench: Bench) -> None:
-    """One has an hour to end: a gang waits for that, and `b` makes way for the other at once."""
+@pytest.mark.parametrize("keeps", [True, False])
+async def test_quota_that_comes_free_is_waited_for_and_held(keeps: bool) -> None:
+    """`a` ends, and has the quota that `top` needs, which starts on a free node when it is gone.
+
+    No other goes for it, whether or not places may be kept.
+    """
+    bench = Bench(1, 1)
+    kept = "" if keeps else ", backfill: {enabled: false}"
+    await bench.config(f"{{namespaces: {{{TEAM}: {{gpuQuota: 16}}}}{kept}}}")
+    await bench.classes(low=0, high=1000)
+    await bench.start()
+    await bench.submit("a", 1, priority="low")
+    await bench.submit("b", 1, priority="low")
+    nodes = set((await bench.places("a")).values())
+    bench.kubelets.silent |= nodes
+    await bench.delete("a")
+    await bench.submit("top", 1, priority="high")
+    await bench.clock.advance(28)
+    assert await bench.places("top") == {}
+    bench.kubelets.silent -= nodes
+    await bench.clock.advance(10)
+    assert len(await bench.places("top")) == 1
+    assert await bench.events("Evicted") == []
+    await bench.stop()
+
+
+async def test_who_takes_an_hour_to_end_is_not_waited_for(bench: Bench) -> None:
+    """A gang has an hour of grace: `b` makes way at once, and no node idles for that long."""
     await bench.delete("a")
     await bench.clock.advance(5)
     body = job("slow", 4, 8)
     spec = body["spec"]["template"]["spec"]
     spec["priorityClassName"], spec["terminationGracePeriodSeconds"] = "low", 3600
+    await bench.cluster.create(JOBS, TEAM, body)
+    await bench.clock.advance(5)
+    bench.kubelets.silent |= set((await bench.places("slow")).values())
+    await bench.delete("slow")
+    await bench.submit("top", 4, priority="high")
+    await bench.clock.advance(30)
+    assert len(await bench.places("top")) == 4
+
+
+async def test_room_of_who_ends_is_not_kept_before_one_whose_turn_it_is() -> None:
+    """`big` waits for 12 nodes, and one is kept for it alone, not for singles that come and go."""
+    bench = Bench(1, 4)
+    await bench.config("{backfill: {afterSeconds: 20}}")
+    await bench.classes(lowest=-10, low=0)
+    await bench.start()
+    await bench.submit("lowest", 1, priority="lowest", namespace="other")
+    for number in range(15):
+        await bench.submit(f"s-{number}", 1, priority="low")
+    await bench.submit("big", 12, priority="low", namespace="other")
+    await bench.clock.advance(20)
+    for number in range(15, 20):
+        gone = f"s-{number - 15}"
+        nodes = set((await bench.places(gone)).values())
+        bench.kubelets.silent |= nodes
+        await bench.delete(gone)
+        await bench.submit(f"s-{number}", 1, priority="low")
+        await bench.clock.advance(8)
+        assert not {name for name in await bench.reservations() if name.startswith(TEAM)}
+        bench.kubelets.silent -= nodes
+        await bench.clock.advance(2)
+    assert "other/big" in await bench.reservations()
+    await bench.stop()
+
+
+async def test_others_do_not_wait_for_the_same_room(bench: Bench) -> None:
+    """One has four minutes to end: a gang waits for it, and `b` makes way for the other at once."""
+    await bench.delete("a")
+    await bench.clock.advance(5)
+    body = job("slow", 4, 8)
+    spec = body["spec"]["template"]["spec"]
+    spec["priorityClassName"], spec["terminationGracePeriodSeconds"] = "low", 240
     await bench.cluster.create(JOBS, TEAM, body)
     await bench.clock.advance(5)
     bench.kubelets.silent |= set((await bench.places("slow")).values())
