@@ -98,9 +98,7 @@ class PreemptionPlanner:
         self.brief_stays = BriefStays(self.cache, self.clock)
         self.ending = EndingPods(self.cache, self.clock)
         self._waited = WaitingAges(self.clock)
-        self._to_come = RoomToCome(
-            self.cache, self.store, self.planner, self.ending, self.end, self._waited.of
-        )
+        self._to_come = RoomToCome(self.cache, self.store, self.planner, self.ending, self.end)
         shared = (self.cache, self.store, self.planner, self.clock)
         self._whole = WholeGangs(*shared, self.evictions)
         self._forbidden = ForbiddenGangs(self.clock)

@@ -223,9 +223,9 @@ REFUSED_EVICTIONS = (
     Mutant(
         "room of who ends is kept for none before its turn",
         "a large gang never has its turn under small ones that come and go",
-        ENDING_PODS,
-        "return config.enabled and not any(",
-        "return config.enabled or any(",
+        "k8s_bridge/relocation/reservation.py",
+        "others = (one for one in self._kept() if one.why != MAKES_ROOM)",
+        "others = self._kept()",
         f"{ENDING}::test_room_of_who_ends_is_not_kept_before_one_whose_turn_it_is",
     ),
     Mutant(

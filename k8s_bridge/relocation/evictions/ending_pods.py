@@ -87,7 +87,7 @@ class RoomToCome:
 
     It is kept for the gang, as a reservation, or those that come meanwhile would have it. Pods that
     begin to end later are no reason to wait longer: others may come and go all the time. `end` ends
-    a relocation early; `waited` says for how many seconds a gang waits.
+    a relocation early.
     """
 
     cache: ClusterCache
@@ -95,7 +95,6 @@ class RoomToCome:
     planner: Planner
     ending: EndingPods
     end: Callable[[Relocation, str], Awaitable[None]]
-    waited: Callable[[Gang], float]
     _awaited: dict[GangKey, frozenset[str]] = field(default_factory=dict)
     """UIDs of the pods that a gang has waited for."""
 
@@ -158,19 +157,8 @@ class RoomToCome:
         place = await self._room_without(on_place, question, gang) if on_place else None
         awaited = ending if place is None else on_place
         self._awaited[gang.key] = frozenset(seen[name].pod.uid for name in awaited if seen[name])
-        if place is not None and self._may_keep(gang, view):
+        if place is not None and self.cache.config.spec.backfill.enabled:
             await self._keep(gang, place, self.ending.seconds_left(on_place), view)
-
-    def _may_keep(self, gang: Gang, view: ClusterView) -> bool:
-        """Whether none waits whose turn it is to have a place kept: beside it there may be none."""
-        config = self.cache.config.spec.backfill
-        waited = self.waited(gang)
-        return config.enabled and not any(
-            other.hold is None
-            and other.priority >= gang.priority
-            and self.waited(other) > max(waited, config.after_seconds)
-            for other in view.gangs.values()
-        )
 
     async def _keep(self, gang: Gang, place: Placement, seconds: float, view: ClusterView) -> None:
         starts = view.now + seconds

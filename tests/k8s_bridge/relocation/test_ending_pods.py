@@ -84,9 +84,19 @@ async def test_quota_that_comes_free_is_waited_for_and_held(keeps: bool) -> None
     nodes = set((await bench.places("a")).values())
     bench.kubelets.silent |= nodes
     await bench.delete("a")
-    await bench.submit("top", 1, priority="high")
-    await bench.clock.advance(28)
-    assert await bench.places("top") == {}
+    body = job("top", 1, 8)
+    free = (
+        {f"n-0-0-{number}" for number in range(4)} - nodes - set((await bench.places("b")).values())
+    )
+    body["spec"]["template"]["spec"] |= {
+        "priorityClassName": "high",
+        "nodeSelector": {"kubernetes.io/hostname": min(free)},
+    }
+    await bench.cluster.create(JOBS, TEAM, body)
+    for _ in range(28):
+        await bench.clock.advance(1)
+        assert await bench.places("top") == {}
+        assert await bench.reservations() == []
     bench.kubelets.silent -= nodes
     await bench.clock.advance(10)
     assert len(await bench.places("top")) == 1
@@ -111,27 +121,33 @@ async def test_who_takes_an_hour_to_end_is_not_waited_for(bench: Bench) -> None:
 
 
 async def test_room_of_who_ends_is_not_kept_before_one_whose_turn_it_is() -> None:
-    """`big` waits for 12 nodes, and one is kept for it alone, not for singles that come and go."""
+    """`big` waits for 12 nodes among singles that come all the time, and each takes 20 s to end.
+
+    It has its turn after 20 s, and starts when those have gone that stand there.
+    """
     bench = Bench(1, 4)
     await bench.config("{backfill: {afterSeconds: 20}}")
-    await bench.classes(lowest=-10, low=0)
+    await bench.classes(low=1, high=10)
     await bench.start()
-    await bench.submit("lowest", 1, priority="lowest", namespace="other")
+    await bench.submit("lowest", 1, priority="low")
     for number in range(15):
-        await bench.submit(f"s-{number}", 1, priority="low")
-    await bench.submit("big", 12, priority="low", namespace="other")
-    await bench.clock.advance(20)
-    for number in range(15, 20):
-        gone = f"s-{number - 15}"
-        nodes = set((await bench.places(gone)).values())
-        bench.kubelets.silent |= nodes
-        await bench.delete(gone)
-        await bench.submit(f"s-{number}", 1, priority="low")
-        await bench.clock.advance(8)
-        assert not {name for name in await bench.reservations() if name.startswith(TEAM)}
-        bench.kubelets.silent -= nodes
-        await bench.clock.advance(2)
-    assert "other/big" in await bench.reservations()
+        await bench.submit(f"s-{number}", 1, priority="high")
+    await bench.submit("big", 12, priority="high", namespace="other")
+    running = [f"s-{number}" for number in range(15)]
+    waiting, ending = list[str](), list[set[str]]()
+    for number in range(15, 40):
+        if running:
+            ending.append(set((await bench.places(running[0])).values()))
+            bench.kubelets.silent |= ending[-1]
+            await bench.delete(running.pop(0))
+        waiting.append(f"s-{number}")
+        await bench.submit(waiting[-1], 1, priority="high")
+        await bench.clock.advance(7)
+        if len(ending) > 2 or (ending and not running):
+            bench.kubelets.silent -= ending.pop(0)
+        running += [name for name in waiting if await bench.places(name)]
+        waiting = [name for name in waiting if name not in running]
+    assert len(await bench.places("big", "other")) == 12
     await bench.stop()
 
 
