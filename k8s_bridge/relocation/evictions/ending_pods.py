@@ -156,7 +156,7 @@ class RoomToCome:
         on_place = frozenset(name for name, one in seen.items() if one and one.node in nodes)
         place = await self._room_without(on_place, question, gang) if on_place else None
         awaited = ending if place is None else on_place
-        self._awaited[gang.key] = frozenset(seen[name].pod.uid for name in awaited if seen[name])
+        self._awaited[gang.key] = frozenset(one.pod.uid for name in awaited if (one := seen[name]))
         if place is not None and self.cache.config.spec.backfill.enabled:
             await self._keep(gang, place, self.ending.seconds_left(on_place), view)
 
