@@ -15,6 +15,8 @@ NAMES = "tests/solver/process/test_names_that_count.py"
 WORDS = "tests/k8s_bridge/test_words_of_tenants.py"
 LONG = "tests/model/readers/gangs/test_long_selectors.py"
 NAMED = "tests/model/readers/pods/test_named_objects.py"
+INDEX = "tests/model/readers/gangs/test_node_index.py"
+NODE_INDEX = "model/readers/gangs/node_index.py"
 KEPT_APART = "model/readers/gangs/kept_apart.py"
 BOUND = "tests/model/readers/live/test_bound_pods.py"
 WIDE = "tests/model/readers/pods/test_wide_terms.py"
@@ -555,6 +557,42 @@ HOSTILE = (
         "as_resized(spec, status) if isinstance(status, dict) else spec",
         "spec",
         f"{POD_LIMIT}::test_what_many_containers_hold_while_they_are_resized_counts",
+    ),
+    Mutant(
+        "nodes that a spread looks up",
+        "100 pods of 99 conditions of 19 values take 4.6 s of each reading",
+        "model/readers/gangs/spread_values.py",
+        "counting &= index.selected(wants.constraint)",
+        "counting &= sum(\n"
+        "                    1 << n\n"
+        "                    for n, one in enumerate(self._nodes.values())\n"
+        "                    if wants.constraint.selects(one)\n"
+        "                )",
+        f"{INDEX}::test_conditions_of_pods_that_are_spread_are_held_against_no_node",
+    ),
+    Mutant(
+        "conditions that a spread looks up",
+        "pods that are spread have thousands of conditions looked at, which nothing counts",
+        NODE_INDEX,
+        "        self._running.count(constraint.conditions - len(constraint.tolerations))\n",
+        "",
+        f"{INDEX}::test_conditions_of_pods_that_are_spread_count_by_number_and_values[90-1-NotIn]",
+    ),
+    Mutant(
+        "values that a spread looks up",
+        "pods that are spread have thousands of values looked at, which nothing counts",
+        NODE_INDEX,
+        "        self._running.count(len(one.values) // VALUES_A_COMPARISON)\n",
+        "",
+        f"{INDEX}::test_conditions_of_pods_that_are_spread_count_by_number_and_values[9-180-NotIn]",
+    ),
+    Mutant(
+        "numbers that a spread looks at",
+        "a pod of 99 conditions on numbers has those of 3,000 nodes looked at for each, uncounted",
+        NODE_INDEX,
+        "        self._running.count(len(some) // NUMBERS_A_COMPARISON)\n",
+        "",
+        f"{INDEX}::test_conditions_of_pods_that_are_spread_count_by_number_and_values[9-1-Gt]",
     ),
 )
 """Each was seen to happen before there was the safeguard."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from functools import cached_property
 
 from fourleaf.model.readers.gangs.kept_apart import Nodes
+from fourleaf.model.readers.gangs.node_index import NodeIndex
 from fourleaf.model.readers.pods.label_selector import LabelSelector
 from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.readers.pods.node_constraints import NodeWants
@@ -38,6 +39,11 @@ class SpreadValues:
         if key not in self._known:
             self._known[key] = self._counted(pod.wants, spread, itself)
         return self._known[key]
+
+    @cached_property
+    def _index(self) -> NodeIndex:
+        # Made where it is asked for: most readings have no pod that is spread.
+        return NodeIndex(self._running, self._nodes.values())
 
     def _numbered(self, wants: NodeWants) -> tuple[NodeWants, int, frozenset[str]]:
         known = self._number_of.get(id(wants))
@@ -73,17 +79,14 @@ class SpreadValues:
         same = (spread.term.key, keys, minds, spread.by_affinity, spread.by_taints)
         if same not in self._places:
             self._running.count(len(self._nodes) // NODES_A_COMPARISON)
+            index = self._index
+            counting = index.with_keys(keys)
             # What a kubelet declares keeps a pod off its node, and the node counts all the same.
-            chosen = wants.constraint
-            if chosen.features:
-                chosen = replace(chosen, features=frozenset())
-            found = {
-                node.name: node.labels[spread.term.key]
-                for node in self._nodes.values()
-                if all(key in node.labels for key in keys)
-                and (not spread.by_affinity or chosen.selects(node))
-                and (not spread.by_taints or wants.constraint.tolerates(node))
-            }
+            if spread.by_affinity:
+                counting &= index.selected(wants.constraint)
+            if spread.by_taints:
+                counting &= index.tolerated(wants.constraint)
+            found = {node.name: node.labels[spread.term.key] for node in index.of(counting)}
             self._places[same] = found, tuple(dict.fromkeys(found.values()))
         return self._places[same]
 
