@@ -594,5 +594,14 @@ HOSTILE = (
         "",
         f"{INDEX}::test_conditions_of_pods_that_are_spread_count_by_number_and_values[9-1-Gt]",
     ),
+    Mutant(
+        "one look for a term about every namespace",
+        "terms about every namespace take a second of each reading beside 1,000 namespaces",
+        "model/readers/pods/neighbours.py",
+        "(EVERY_NAMESPACE,) if every else",
+        "[n for n in self._spaces if n != EVERY_NAMESPACE] if every else",
+        "tests/model/readers/pods/test_neighbours.py"
+        "::test_a_term_about_every_namespace_looks_for_pods_once_whatever_their_namespaces",
+    ),
 )
 """Each was seen to happen before there was the safeguard."""

