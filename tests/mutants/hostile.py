@@ -255,7 +255,7 @@ HOSTILE = (
         "labels of nodes that come later",
         "a pod is placed beside one that repels it by a label that its node has got since",
         KEPT_APART,
-        "{HOSTNAME}.union(*(node.labels for node in self._nodes.values()))",
+        "{HOSTNAME, ALL_NODES}.union(*labels)",
         "{HOSTNAME}",
         f"{TERMS}::test_a_label_that_no_node_has_keeps_none_apart_until_one_has_it",
     ),
@@ -513,18 +513,46 @@ HOSTILE = (
     Mutant(
         "very many terms of a bound pod are not read",
         "each bound pod of 1,900 terms costs twenty milliseconds, and 32 with each label of it",
-        POD_TERMS,
-        " > MOST_STANDING_TERMS\n",
-        " > 2_000\n",
-        f"{WIDE}::test_beyond_64_terms_a_bound_pod_repels_by_the_label_alone",
+        "model/readers/pods/node_constraints.py",
+        "    if len(listed) > MOST_STANDING_TERMS:\n",
+        "    if False:\n",
+        f"{WIDE}::test_more_than_64_keys_of_nodes_are_one_by_which_all_nodes_are_near",
     ),
     Mutant(
         "very many labels of terms become one term",
         "each of 1,900 labels of terms of a bound pod is kept by itself",
         POD_TERMS,
-        "    if len(asked) > MOST_STANDING_TERMS:\n",
-        "    if False:\n",
+        """MOST_STANDING_TERMS:
+        asked = [((key, ""),""",
+        """2_000:
+        asked = [((key, ""),""",
         f"{WIDE}::test_terms_of_as_many_labels_repel_all",
+    ),
+    Mutant(
+        "very many topology keys become one",
+        "each label edit of a bound pod of 1,900 topology keys costs 13 milliseconds",
+        POD_TERMS,
+        """MOST_STANDING_TERMS:
+        # Which""",
+        """2_000:
+        # Which""",
+        f"{WIDE}::test_more_than_64_keys_of_nodes_are_one_by_which_all_nodes_are_near",
+    ),
+    Mutant(
+        "namespaces of terms that are read widely",
+        "a pod of 65 anti-affinities in its own namespace keeps pods of all others away",
+        POD_TERMS,
+        "        is_all = EVERY_NAMESPACE in some or",
+        "        is_all = True or",
+        f"{WIDE}::test_terms_of_its_own_namespace_repel_no_others",
+    ),
+    Mutant(
+        "preferences do not make anti-affinities wide",
+        "a pod of 64 preferences and one anti-affinity keeps pods off that have its label's key",
+        "model/readers/pods/node_constraints.py",
+        "    listed = standing_terms(given)\n",
+        "    listed = [*given]\n",
+        f"{WIDE}::test_what_is_no_anti_affinity_leaves_its_terms_as_they_are",
     ),
     Mutant(
         "names of resources of a bound pod",

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from fourleaf.model.node import Node
 from fourleaf.model.node_constraint import HOSTNAME, NODE_NAME_FIELD, Operator, Requirement
 from fourleaf.model.readers.pods.neighbours import Neighbours, TermGroup
-from fourleaf.model.readers.pods.pod_terms import PodTerm
+from fourleaf.model.readers.pods.pod_terms import ALL_NODES, PodTerm
 from fourleaf.model.readers.pods.pods import Pod
 
 NEW_TERM_COMPARISONS = 50
@@ -89,7 +89,9 @@ class KeptApart:
         """What keeps pods like `pod` from nodes."""
         if not self._keys:
             # Without such a label no two nodes are near, until one has it.
-            self._keys = {HOSTNAME}.union(*(node.labels for node in self._nodes.values()))
+            self._keys = {HOSTNAME, ALL_NODES}.union(
+                *(node.labels for node in self._nodes.values())
+            )
         own: list[tuple[str, Mapping[int, Pod]]] = []
         foreign: dict[str, set[str]] = defaultdict(set)
         for term in pod.wants.apart:
@@ -148,6 +150,9 @@ class KeptApart:
     def _values_of(self, key: str, nodes: Iterable[str]) -> _Values:
         if key == HOSTNAME:
             return frozenset(nodes)
+        if key == ALL_NODES:
+            is_there = any(node in self._nodes for node in nodes)
+            return frozenset(self._nodes if is_there else ())
         values = (label_of(self._nodes, node, key) for node in nodes)
         return frozenset(value for value in values if value is not None)
 
@@ -159,7 +164,7 @@ def label_of(nodes: Nodes, node: str, key: str) -> str | None:
 
 
 def _place(key: str) -> str:
-    return NODE_NAME_FIELD if key == HOSTNAME else key
+    return NODE_NAME_FIELD if key in (HOSTNAME, ALL_NODES) else key
 
 
 def _requirements(found: Mapping[str, set[str]]) -> tuple[Requirement, ...]:

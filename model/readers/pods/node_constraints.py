@@ -19,11 +19,13 @@ from fourleaf.model.readers.pods.node_terms import Terms, node_selector_terms
 from fourleaf.model.readers.pods.pod_terms import (
     FORBIDS,
     MOST_NAMESPACES,
+    MOST_STANDING_TERMS,
     PodTerm,
     SpreadConstraint,
     has_many_terms,
     read_pod_term,
     spread_constraints,
+    standing_terms,
     wide_terms,
 )
 from fourleaf.model.readers.pods.preferences import (
@@ -96,7 +98,7 @@ def read_wants(manifest: Manifest, spec: Body) -> NodeWants:
         if affinity.get("nodeAffinity"):
             terms = _node_terms(manifest, affinity["nodeAffinity"])
         if is_wide:
-            apart = _wide_terms(manifest, affinity)
+            apart, unsupported = _standing_terms(manifest, affinity)
         else:
             near, no_near = _pod_terms(manifest, affinity, "podAffinity")
             apart, no_apart = _pod_terms(manifest, affinity, "podAntiAffinity", widely=stands)
@@ -116,7 +118,7 @@ def read_wants(manifest: Manifest, spec: Body) -> NodeWants:
         unsupported = unsupported or f"{what}tolerations,"
         return NodeWants(NodeConstraint(), unsupported=unsupported, advice=advice)
     if is_wide:
-        return NodeWants(constraint, apart)
+        return NodeWants(constraint, apart, unsupported=unsupported)
     spread = spread_constraints(manifest, spec, FORBIDS)
     if len(near) + len(apart) + len(spread) > MOST_POD_TERMS and not stands:
         # Each of them is compared with all pods that run.
@@ -170,11 +172,16 @@ def _node_terms(manifest: Manifest, value: object) -> Terms:
     return node_selector_terms(manifest, required, field)
 
 
-def _wide_terms(manifest: Manifest, affinity: Body) -> tuple[PodTerm, ...]:
-    """The required anti-affinities of a pod that has too many terms to read each."""
-    listed = part_of(affinity, "podAntiAffinity").get(REQUIRED)
-    field = f"spec.affinity.podAntiAffinity.{REQUIRED}"
-    return wide_terms(manifest, listed if isinstance(listed, list) else [], field)
+def _standing_terms(manifest: Manifest, affinity: Body) -> tuple[tuple[PodTerm, ...], str]:
+    """The required anti-affinities of a pod that stands and has too many terms to read each."""
+    given = part_of(affinity, "podAntiAffinity").get(REQUIRED)
+    given = given if isinstance(given, list) else []
+    listed = standing_terms(given)
+    if len(listed) > MOST_STANDING_TERMS:
+        field = f"spec.affinity.podAntiAffinity.{REQUIRED}"
+        return wide_terms(manifest, given, field), ""
+    few = {"podAntiAffinity": {REQUIRED: listed}}
+    return _pod_terms(manifest, few, "podAntiAffinity", widely=True)
 
 
 def _pod_terms(

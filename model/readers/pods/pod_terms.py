@@ -24,6 +24,9 @@ A pod that waits may have 32. What has more has been bound by another scheduler,
 EVERY_NAMESPACE = ""
 """Stands among the namespaces of a term for all that there are."""
 
+ALL_NODES = ""
+"""Stands for a label by which all nodes are near each other; no label has such a name."""
+
 
 @dataclass(frozen=True, slots=True)
 class PodTerm:
@@ -90,7 +93,8 @@ def read_pod_term(
 def has_many_terms(spec: Body) -> bool:
     """Whether a pod has more terms about others, required or preferred, than are read one by one.
 
-    Counted without reading them.
+    Counted without reading them. Of one that stands its required anti-affinities alone are read
+    then, by `standing_terms`.
     """
     affinity = part_of(spec, "affinity")
     parts = (affinity.get(kind) for kind in ("podAffinity", "podAntiAffinity"))
@@ -99,25 +103,58 @@ def has_many_terms(spec: Body) -> bool:
     return sum(len(one) for one in lists if isinstance(one, list)) > MOST_STANDING_TERMS
 
 
+def standing_terms(listed: list[Any]) -> list[Any]:
+    """PodAffinityTerms of a pod that stands, equal ones once: one more at most than are read."""
+    if len(listed) <= MOST_STANDING_TERMS:
+        return listed
+    found: dict[str, Any] = {}
+    for one in listed:
+        found.setdefault(repr(one), one)
+        if len(found) > MOST_STANDING_TERMS:
+            break
+    return list(found.values())
+
+
 def wide_terms(manifest: Manifest, listed: list[Any], path: str) -> tuple[PodTerm, ...]:
     """Few terms that pick all pods that any of the PodAffinityTerms at `path` picks, and others.
 
     One for each topology key and label that is asked for, whatever its value is to be; where that
-    is many as well, one for each topology key, about all pods. Of all namespaces, unless no term
-    names any. A term that is wrong picks none, and nothing is told of it.
+    is many as well, one for each topology key, about all pods; where these are many, one near
+    which all nodes are. Each is about the namespaces that its own terms name. A term that is wrong
+    picks none, and nothing is told of it.
     """
-    terms = [one for one in listed if isinstance(one, dict) and _picks_any(one)]
-    named = any(one.get("namespaces") or "namespaceSelector" in one for one in terms)
-    namespaces = (EVERY_NAMESPACE if named else manifest.namespace,)
-    asked = dict.fromkeys((one["topologyKey"], _label_asked(one)) for one in terms)
-    if len(asked) > MOST_STANDING_TERMS:
-        asked = dict.fromkeys((key, "") for key, _ in asked)
+    asked = [
+        ((one["topologyKey"], _label_asked(one)), _wide_namespaces(manifest, one))
+        for one in listed
+        if isinstance(one, dict) and _picks_any(one)
+    ]
+    if len({pair for pair, _ in asked}) > MOST_STANDING_TERMS:
+        asked = [((key, ""), names) for (key, _), names in asked]
+    if len({pair for pair, _ in asked}) > MOST_STANDING_TERMS:
+        # Which of them nodes have is not known here, and may change.
+        asked = [((ALL_NODES, ""), names) for _, names in asked]
     field = f"{manifest.prefix}{path}"
-    selectors = {
-        label: LabelSelector(expressions=((label, "Exists", ()),) if label else ())
-        for _, label in asked
-    }
-    return tuple(PodTerm(selectors[label], field, key, namespaces) for key, label in asked)
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    for pair, names in asked:
+        found.setdefault(pair, {}).update(names)
+    terms, left = [], MOST_NAMESPACES
+    for (key, label), some in found.items():
+        is_all = EVERY_NAMESPACE in some or len(some) > max(1, left)
+        namespaces = (EVERY_NAMESPACE,) if is_all else tuple(sorted(some))
+        left -= len(namespaces) - 1
+        selector = LabelSelector(expressions=((label, "Exists", ()),) if label else ())
+        terms.append(PodTerm(selector, field, key, namespaces))
+    return tuple(terms)
+
+
+def _wide_namespaces(manifest: Manifest, term: Body) -> dict[str, None]:
+    """The namespaces that a term names, its own where it names none, or `EVERY_NAMESPACE`."""
+    if term.get("namespaceSelector") is not None:
+        return {EVERY_NAMESPACE: None}
+    listed = term.get("namespaces")
+    some = listed if isinstance(listed, list) else []
+    named = dict.fromkeys(one for one in some if one and isinstance(one, str))
+    return named or {manifest.namespace: None}
 
 
 def _picks_any(term: Body) -> bool:
