@@ -89,9 +89,8 @@ class KeptApart:
         """What keeps pods like `pod` from nodes."""
         if not self._keys:
             # Without such a label no two nodes are near, until one has it.
-            self._keys = {HOSTNAME, ALL_NODES}.union(
-                *(node.labels for node in self._nodes.values())
-            )
+            labels = (node.labels for node in self._nodes.values())
+            self._keys = {HOSTNAME, ALL_NODES}.union(*labels)
         own: list[tuple[str, Mapping[int, Pod]]] = []
         foreign: dict[str, set[str]] = defaultdict(set)
         for term in pod.wants.apart:
