@@ -387,9 +387,9 @@ class ClusterCache:
         return self._reader.take_in(self._clock.wall())
 
     @property
-    def is_short_of_bound(self) -> bool:
-        """Whether pods on nodes are not taken in yet, of which a reading leaves none."""
-        return self._reader.is_short_of_bound
+    def bound_left(self) -> range:
+        """Numbers of the pods on nodes that are left so far, of which a reading leaves none."""
+        return self._reader.bound_left
 
     def reading_with(self, pods: Iterable[tuple[str, str]]) -> LiveReading:
         """A reading that leaves none of these pods for later, by namespace and name."""

@@ -8,6 +8,7 @@ from fourleaf.model.devices.held_devices import Grant
 from fourleaf.model.readers.gangs.names import Identity
 from fourleaf.model.readers.live.read_allowance import (
     CLAIMS_A_POD,
+    KEPT_SPECS_A_READ,
     cost_of_annotations,
     cost_of_spec,
 )
@@ -49,6 +50,8 @@ class Known:
     claims: tuple[OwnerRef, ...] | None = None
     opened: float | None = None
     _spec_cost: int | None = None
+    _is_kept: bool = False
+    """Whether its spec, and what its containers hold, are as they were read."""
 
     def __post_init__(self) -> None:
         self._take_costs()
@@ -59,14 +62,22 @@ class Known:
         spec = part_of(body, "spec")
         if not spec.get("nodeName") or before.get("spec") != spec:
             self._spec_cost = self.claims = None
-        elif part_of(before, "status").get(_NAMED) != part_of(body, "status").get(_NAMED):
-            self.claims = None
+            self._is_kept = False
+        else:
+            now, then = part_of(body, "status"), part_of(before, "status")
+            is_known = self._is_kept or self._is_read(before)
+            self._is_kept = is_known and _amounts(now) == _amounts(then)
+            if then.get(_NAMED) != now.get(_NAMED):
+                self.claims = None
         self._take_costs()
 
     def _take_costs(self) -> None:
         if self._spec_cost is None:
             self._spec_cost = cost_of_spec(self.body)
-        self.own_cost = self._spec_cost + cost_of_annotations(self.body)
+        spec_cost = self._spec_cost
+        if self._is_kept:
+            spec_cost = 1 + (spec_cost - 1) // KEPT_SPECS_A_READ
+        self.own_cost = spec_cost + cost_of_annotations(self.body)
         spec = part_of(self.body, "spec")
         named = (spec.get(key) for key in _WITH_CLAIMS)
         count = sum(len(one) for one in named if isinstance(one, list))
@@ -75,8 +86,18 @@ class Known:
     def forget_read(self) -> None:
         """Have the pod read anew, whatever was read of it: more than its own body has changed."""
         self.is_outdated = True
+        if self._is_kept:
+            self._is_kept = False
+            self._take_costs()
         if self.pod is not None:
             self.pod.stale = True
+
+    def _is_read(self, body: Body) -> bool:
+        """Whether what was read last was this body, of which nothing was wrong."""
+        pod = self.pod
+        if pod is None or self.is_outdated or pod.stale or pod.is_faulty:
+            return False
+        return pod.manifest.body is body
 
     def claims_of(self, pod: Pod) -> tuple[OwnerRef, ...]:
         """The claims that the pod, as it has been read now, depends on."""

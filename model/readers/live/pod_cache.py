@@ -66,8 +66,9 @@ class PodCache:
         self._urgent_pods: set[Address] = set()
         self._urgent_with_gang: set[Address] = set()
         """Those of them whose gang is read at once, whatever its size."""
-        self._left_urgent: set[Address] = set()
-        """Those of them that are not read yet, for want of room."""
+        self._left_urgent: dict[Address, int] = {}
+        """Those of them that are not read yet, for want of room, by number as they were left."""
+        self._lefts = 0
         self._bodies = bodies
         self._pods: dict[Address, Known] = {}
         self._by_uid: dict[str, Address] = {}
@@ -146,9 +147,13 @@ class PodCache:
         return bool(self._left or self._left_pods or self._left_urgent)
 
     @property
-    def is_short_of_bound(self) -> bool:
-        """Whether pods are left that decide which room of nodes is free."""
-        return bool(self._left_urgent)
+    def bound_left(self) -> range:
+        """Numbers from that of the first to the last pod left that decides which room is free.
+
+        They are read in this order, and one that changes meanwhile keeps its place.
+        """
+        oldest = next(iter(self._left_urgent.values()), self._lefts + 1)
+        return range(oldest, self._lefts + 1)
 
     def is_behind_in(self, namespace: str) -> bool:
         """The same of one namespace: pods of it that wait may be in no gang yet."""
@@ -278,7 +283,7 @@ class PodCache:
         self._stale.discard(at)
         self._left_pods.discard(at)
         self._urgent_pods.discard(at)
-        self._left_urgent.discard(at)
+        self._left_urgent.pop(at, None)
         self._urgent_with_gang.discard(at)
         self.unread.pop(at, None)
         self._watch(at, known, ())
@@ -331,7 +336,7 @@ class PodCache:
         rest = self._stale - urgent - left
         room -= sum(self._pods[at].cost for at in urgent) if in_part else 0
         some |= self._left_pods.take(rest, room, lambda at: self._pods[at].cost)
-        self._stale, self._left_urgent = left, left.copy()
+        self._stale = left
         owners = self.owners_in(ObjectView(self._bodies, Report()))
         # In order, so that the same objects have the same plan.
         for at in sorted(some):
@@ -365,14 +370,21 @@ class PodCache:
     def _some_urgent(self, room: float) -> tuple[set[Address], set[Address]]:
         """As many of the urgent pods as there is room for, and those that are left."""
         urgent = self._urgent_pods & self._stale
+        # In order, so that the same objects are read in the same turns; who was left goes first.
+        before = [at for at in self._left_urgent if at in urgent]
+        in_order = (*before, *sorted(urgent.difference(before)))
         some = set[Address]()
-        # In order, so that the same objects are read in the same turns.
-        for at in urgent if room == math.inf else sorted(urgent):
+        for at in in_order:
             if room <= 0:
                 break
             self._left_pods.discard(at)
             some.add(at)
             room -= self._pods[at].cost
+        numbers, self._left_urgent = self._left_urgent, {}
+        for at in in_order[len(some) :]:
+            if at not in numbers:
+                self._lefts += 1
+            self._left_urgent[at] = numbers.get(at, self._lefts)
         return some, urgent - some
 
     def _take_put_off(self, now: float) -> None:

@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from fourleaf.model.readers.objects.annotations import PREFIX
 from fourleaf.model.readers.objects.manifest import Body
+from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 
 READS_A_SECOND = 1_000.0
 """Pods that may be read again on behalf of one namespace: some tenth of a second of CPU time.
@@ -31,7 +33,12 @@ VALUES_A_POD = 100
 
 So do so many annotations of owners, all of which are gone through for each of their pods."""
 CHARACTERS_A_POD = 500
-"""So many characters of annotations cost what a pod costs: a device map has a line in each 15."""
+"""So many characters of annotations cost what a pod costs: a device map has a line in each 15.
+
+Of those that are read: what other annotations say is handed on as it is. A map counts each time, as
+few of them are kept once they are read."""
+KEPT_SPECS_A_READ = 16
+"""So many specs that are as they were cost what one costs to read: they are compared alone."""
 MOST_VALUES_COUNTED = 5_000
 """Values beyond which none are counted: to count them costs as well."""
 MOST_VALUES = 15_000
@@ -50,9 +57,10 @@ def cost_of_spec(body: Body) -> int:
 
 
 def cost_of_annotations(body: Body) -> int:
-    """How many more pods it counts for because of its annotations."""
+    """How many more pods it counts for because of the annotations of it that are read."""
     said = body["metadata"].get("annotations")
-    texts = said.values() if isinstance(said, dict) else ()
+    named = said.items() if isinstance(said, dict) else ()
+    texts = (text for name, text in named if name == DEVICE_MAP or name.startswith(PREFIX))
     return sum(len(text) for text in texts if isinstance(text, str)) // CHARACTERS_A_POD
 
 

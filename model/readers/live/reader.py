@@ -264,9 +264,9 @@ class LiveReader:
         return self._table.is_cut_short
 
     @property
-    def is_short_of_bound(self) -> bool:
-        """Whether pods on nodes are not taken in yet: a reading takes in all of them at once."""
-        return self._table.is_short_of_bound
+    def bound_left(self) -> range:
+        """Numbers of the pods on nodes that are left: a reading takes in all of them at once."""
+        return self._table.bound_left
 
     @property
     def is_behind(self) -> bool:

@@ -12,6 +12,7 @@ from fourleaf.model.readers.live import LiveReader, pod_cache
 from fourleaf.model.readers.live.read_allowance import CLAIMS_A_POD
 from fourleaf.model.readers.objects import amounts
 from fourleaf.model.readers.pods import pods
+from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 from tests.model.readers.live.test_live import NOW, reader, tell
 from tests.model.readers.made import Body, node, pod
 
@@ -41,7 +42,7 @@ def test_bound_pods_are_taken_in_by_slices(read: Counter[str]) -> None:
     sizes = []
     for more in (True, True, False):
         assert live.take_in(NOW) == more
-        assert live.is_short_of_bound == live.is_behind_in("other") == more
+        assert bool(live.bound_left) == live.is_behind_in("other") == more
         sizes.append(len(read))
     assert sizes == [10, 20, 30]
 
@@ -59,10 +60,54 @@ def test_pods_of_many_claims_take_more_slices(read: Counter[str]) -> None:
 
 def test_long_annotations_take_more_turns(read: Counter[str]) -> None:
     """Of bound pods that each have 2,500 letters of annotations, two are read at once."""
-    said = {"map": "0=n1:0," * 360}
+    said = {DEVICE_MAP: "0=n1:0," * 360}
     live = reader(node(), *(bound(f"b{n}", annotations=said) for n in range(6)))
     assert live.take_in(NOW)
     assert len(read) == 2
+
+
+def test_annotations_that_are_not_read_take_no_more_turns(read: Counter[str]) -> None:
+    """What other products have written into pods costs nothing, however long it is."""
+    said = {"example.com/config": "x" * 50_000}
+    live = reader(node(), *(bound(f"b{n}", annotations=said) for n in range(6)))
+    assert not live.take_in(NOW)
+    assert len(read) == 6
+
+
+def test_a_spec_that_is_kept_takes_no_more_turns(read: Counter[str]) -> None:
+    """Of bound pods that cost five each two are read at once; six once only labels change."""
+    many = [{"key": f"k{n}", "operator": "Exists"} for n in range(240)]
+    some = [bound(f"b{n}", tolerations=many) for n in range(6)]
+    live = reader(node(), *some)
+    live.reading(NOW)
+    read.clear()
+    for one in some:
+        tell(live, edited(one, turn="1"))
+    tell(live, edited(some[0], turn="2"))
+    live.take_in(NOW)
+    assert not live.bound_left
+    assert {name for name, count in read.items() if count} == {f"b{n}" for n in range(6)}
+    # What was not kept costs what it did: another spec, or other amounts that containers hold.
+    other = copy.deepcopy(some)
+    for n, one in enumerate(other):
+        held = {"name": "c", "resources": {"requests": {"cpu": f"{n + 1}"}}}
+        one["status"]["containerStatuses"] = [held]
+        tell(live, one)
+    live.take_in(NOW)
+    assert live.bound_left
+
+
+def test_who_was_left_comes_before_who_changes_later(read: Counter[str]) -> None:
+    """A tenant whose pods come first by name, and change all the time, keeps no other waiting."""
+    live = reader(node(), *(bound(f"b{n:02}") for n in range(25)))
+    assert live.take_in(NOW)
+    last = live.bound_left.stop - 1
+    for turn in range(2):
+        for n in range(10):
+            tell(live, edited(bound(f"b{n:02}"), turn=str(turn)))
+        live.take_in(NOW)
+    assert not (live.bound_left and live.bound_left.start <= last)
+    assert live.bound_left
 
 
 def test_a_reading_leaves_no_bound_pod(read: Counter[str]) -> None:
@@ -70,7 +115,7 @@ def test_a_reading_leaves_no_bound_pod(read: Counter[str]) -> None:
     live = reader(node(gpus=64), *(bound(f"b{n:02}") for n in range(30)))
     assert live.take_in(NOW)
     assert live.reading(NOW, 10).snapshot.used["n1"].gpus == 30
-    assert not live.is_short_of_bound
+    assert not live.bound_left
 
 
 def test_a_bound_pod_that_is_gone_before_it_is_read_is_left_no_more(read: Counter[str]) -> None:
@@ -79,7 +124,7 @@ def test_a_bound_pod_that_is_gone_before_it_is_read_is_left_no_more(read: Counte
     assert live.take_in(NOW)
     for name in ("b10", "b11"):
         live.remove("", "Pod", "other", name)
-    assert not live.is_short_of_bound
+    assert not live.bound_left
     assert not live.take_in(NOW)
 
 

@@ -269,7 +269,11 @@ def test_a_pod_that_says_much_costs_more() -> None:
     endless["spec"]["tolerations"] = [{"key": "a"}] * 100_000
     assert cost_of_spec(endless) == 1 + (MOST_VALUES - 300) // 100
     assert cost_of_spec({"metadata": {}, "spec": None}) == 1
-    assert cost_of_annotations(pod(annotations={"map": "0=n1:0," * 1000})) == 7_000 // 500
+    assert cost_of_annotations(pod(annotations={"example.com/map": "x" * 100_000})) == 0
+    assert (
+        cost_of_annotations(pod(annotations={"gpu-scheduling-map": "0=n1:0," * 1000}))
+        == 7_000 // 500
+    )
 
 
 def test_pods_that_say_much_take_more_turns(monkeypatch: pytest.MonkeyPatch) -> None:
