@@ -105,7 +105,7 @@ def _first(value: Any, most: int) -> Any:
     if isinstance(value, list):
         return value[:most]
     names = sorted(
-        (name for name in value if not _NOTHING.fullmatch(str(value[name]))),
+        (name for name in value if not _is_nothing(str(value[name]))),
         key=_counts_last,
     )
     return {name: value[name] for name in names[:most]}
@@ -141,23 +141,27 @@ def _merge_containers(spec: Body, status: Any) -> None:
     What each of them has is nothing to others; what is not counted would be given to these.
     """
     held = as_resized(spec, status) if isinstance(status, dict) else spec
-    total = _sum(_containers(held, "containers"))
+    main, init = ([*_amounts(held, key)] for key in ("containers", "initContainers"))
+    nominated = status.get("nominatedNodeName") if isinstance(status, dict) else None
+    # What waits is held, and takes none of what only some nodes have.
+    most_names = MOST_NAMES if spec.get("nodeName") or nominated else 0
+    counted = _names_that_count((asked for _, asked in (*main, *init)), most_names)
+    total = _sum((asked for _, asked in main), counted)
     running, most = Counter[str](), Counter[str]()
     always = []
-    for one in _containers(held, "initContainers"):
+    for one, asked in init:
         is_sidecar = one.get("restartPolicy") == "Always"
         if is_sidecar:
             always.append(one)
         # By the names of each alone: all together would be gone through for each of thousands.
-        for name, amount in _sum([one]).items():
+        for name, amount in _sum([asked], counted).items():
             beside = running[name] + amount
             if is_sidecar:
                 running[name] = beside
             most[name] = max(most[name], beside)
     together = (total + running) | most
-    names = sorted(together, key=_counts_last)[:MOST_NAMES]
     ports = _host_ports([*_containers(held, "containers"), *always], spec)
-    merged = _of_amounts({name: together[name] for name in names}) | {"ports": ports}
+    merged = _of_amounts(together) | {"ports": ports}
     spec["containers"] = [merged]
     spec.pop("initContainers", None)
 
@@ -167,14 +171,37 @@ def _containers(spec: Body, key: str) -> list[Body]:
     return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
 
 
-def _sum(containers: Iterable[Body]) -> Counter[str]:
-    """What they ask for together, CPU in millicores and all else in units or bytes."""
-    asked: Counter[str] = Counter()
-    for one in containers:
-        for name, amount in _asked(one).items():
-            with suppress(BadQuantity):
-                asked[name] += millicores(amount) if name == "cpu" else in_bytes(amount)
-    return asked
+def _amounts(spec: Body, key: str) -> Iterator[tuple[Body, Body]]:
+    """The containers of a kind, each with what it asks for."""
+    for one in _containers(spec, key):
+        yield one, _asked(one)
+
+
+def _names_that_count(every: Iterable[Body], most: int) -> frozenset[str]:
+    """Those of names of amounts that count first, and others, up to `most` together.
+
+    Chosen before any amount is parsed: of 60,000 that takes 0.1 s.
+    """
+    first, others = dict[str, None](), dict[str, None]()
+    for asked in every:
+        for name in asked:
+            if not _counts_last(name):
+                first[name] = None
+            elif len(others) < most:
+                others[name] = None
+    return frozenset([*first, *others][: max(most, MOST_OF_A_FIELD)])
+
+
+def _sum(every: Iterable[Body], names: frozenset[str]) -> Counter[str]:
+    """What all ask for of these names, CPU in millicores and all else in units or bytes."""
+    found: Counter[str] = Counter()
+    for asked in every:
+        for name in asked if len(asked) <= len(names) else names & asked.keys():
+            if name in names:
+                with suppress(BadQuantity):
+                    amount = asked[name]
+                    found[name] += millicores(amount) if name == "cpu" else in_bytes(amount)
+    return found
 
 
 def _host_ports(containers: Iterable[Body], spec: Body) -> list[Body]:
@@ -206,7 +233,12 @@ def _asked(container: Body) -> Body:
     if isinstance(resources, dict):
         for amounts in (resources.get("limits"), resources.get("requests")):
             found |= amounts if isinstance(amounts, dict) else {}
-    return {name: said for name, said in found.items() if not _NOTHING.fullmatch(str(said))}
+    return {name: said for name, said in found.items() if not _is_nothing(str(said))}
+
+
+def _is_nothing(said: str) -> bool:
+    # By its first letter nearly all are known without the pattern, which takes ten times as long.
+    return said[:1] in ("0", ".") and _NOTHING.fullmatch(said) is not None
 
 
 def _length(container: Any) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
+from fourleaf.k8s_bridge.cluster import pod_limit
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.slim import object_of
 from fourleaf.model.devices.held_devices import DEVICES
@@ -208,6 +209,21 @@ def test_gpus_of_any_name_count_behind_thousands_of_others(name: str) -> None:
     there = dict(used_by(made.pod("p", nodeName="n1", containers=some)).extra)
     assert there[name] == 8
     assert len(there) == 3_001
+
+
+@pytest.mark.parametrize(("where", "names"), [({}, 1), ({"nodeName": "n1"}, pod_limit.MOST_NAMES)])
+def test_amounts_that_do_not_count_are_not_parsed(
+    monkeypatch: pytest.MonkeyPatch, where: Body, names: int
+) -> None:
+    """Of 60,000 names those that count; of a pod that waits and is held, GPUs, cores and memory."""
+    parsed = []
+    how = pod_limit.in_bytes
+    monkeypatch.setattr(pod_limit, "in_bytes", lambda said: parsed.append(said) or how(said))
+    some = containers(1, resources={"requests": amounts(60_000) | {"nvidia.com/gpu": "8"}})
+    kept = slim(made.pod("p", containers=some, **where))["spec"]["containers"][0]
+    assert len(parsed) == names
+    assert len(kept["resources"]["requests"]) == names
+    assert kept["resources"]["requests"]["nvidia.com/gpu"] == "8"
 
 
 def test_ports_of_many_containers_are_all_taken() -> None:
