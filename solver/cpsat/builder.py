@@ -176,8 +176,7 @@ def _add_leaves(
         phantoms = [use.variables for use in uses[leaf] if use.variables.group.phantom]
         for node_class, demands in zip(here, split.demands, strict=True):
             if demands:
-                if not capacity.add(node_class, demands):
-                    model.inexact.append(node_class)
+                capacity.add(node_class, demands)
                 add_phantom_limit(model.program, model.state, node_class, phantoms)
 
 

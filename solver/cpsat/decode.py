@@ -68,12 +68,13 @@ def decode(model: Model, values: list[int], placed: dict[tuple[int, int], list[G
 
 
 def misfits(model: Model, values: list[int]) -> frozenset[int]:
-    """Leaves where the numbers of pods obey the rows but cannot be packed as found."""
-    if not model.inexact:
-        return frozenset()
+    """Leaves where the numbers of pods obey the rows but cannot be packed as found.
+
+    All leaves are looked at but those that are modelled node by node: where gangs may stay, a class
+    may be part of another one, whose pods take what this one was to have.
+    """
     chosen = [_chosen(variables, values) for variables in model.groups]
-    # Whole leaves: a class may be part of another one, whose pods take what this one was to have.
-    return _Packing(model, values).pack(chosen, {one.leaf for one in model.inexact})
+    return _Packing(model, values).pack(chosen) - model.refined
 
 
 def staying(model: Model, values: list[int]) -> list[Resident]:
@@ -244,10 +245,8 @@ class _Packing:
             for node, request, pods in resident.seats:
                 self._pinned[node] += [request] * pods
 
-    def pack(
-        self, chosen: list[list[list[tuple[Candidate, int]]]], only: set[int] | None = None
-    ) -> frozenset[int]:
-        """Fill `slots`, in node order; the leaves that failed. With `only`, these leaves alone."""
+    def pack(self, chosen: list[list[list[tuple[Candidate, int]]]]) -> frozenset[int]:
+        """Fill `slots`, in node order; the leaves that failed."""
         asked: dict[NodeClass, list[_PodsOf]] = defaultdict(list)
         values = self._values
         for position, variables in enumerate(self._model.groups):
@@ -255,7 +254,7 @@ class _Packing:
                 for role in variables.group.roles:
                     for node_class, terms in variables.node_classes.get((role, leaf), ()):
                         pods = sum([c * values[v] for c, v in terms])
-                        if pods and (only is None or leaf in only):
+                        if pods:
                             asked[node_class].append(_PodsOf(_Slot(position, role, leaf), pods))
         # A class may be part of another one: pods that prefer its nodes go first.
         classes = sorted(asked, key=lambda one: len(one.nodes))

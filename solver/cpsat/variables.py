@@ -110,5 +110,3 @@ class Model:
     """(nodes, variable): how many phantoms of that size that may use any leaves are in a spine."""
     large: bool = False
     """Whether the program is so large that its relaxation is solved first."""
-    inexact: list[NodeClass] = field(default_factory=list)
-    """Node classes whose rows may admit numbers of pods that cannot be packed."""

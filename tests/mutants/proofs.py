@@ -65,4 +65,13 @@ PROOFS = (
         "",
         "tests/solver/relocation/test_branching.py::test_gangs_that_stay_have_no_task",
     ),
+    Mutant(
+        "repairs are put on the nodes before they are said to be proven",
+        "a gang that could live is lost, and the plan says that all live",
+        "solver/cpsat/decode.py",
+        "return _Packing(model, values).pack(chosen) - model.refined",
+        "return frozenset()",
+        "tests/solver/relocation/test_repair.py"
+        "::test_who_lives_finds_room_where_a_node_of_the_leaf_is_half_free",
+    ),
 )

@@ -27,11 +27,10 @@ from fourleaf.solver.instance.cycle_state import CycleState
 class _Slots:
     """The rows about GPUs: (GPUs or slots by request, how many there are).
 
-    `divide`: the sizes divide each other. `alone`: nothing but GPUs can run out.
+    `alone`: nothing but GPUs can run out.
     """
 
     rows: tuple[tuple[Mapping[int, int], int], ...]
-    divide: bool
     alone: bool
 
 
@@ -46,11 +45,8 @@ class Capacity:
         self._state = state
         self._slots: dict[tuple[tuple[int, ...], tuple[int, ...]], _Slots] = {}
 
-    def add(self, node_class: NodeClass, demands: list[Demand]) -> bool:
-        """Rows that keep the demands within what is free in the node class.
-
-        Returns whether they are exact: every answer that obeys them can be packed on the nodes.
-        """
+    def add(self, node_class: NodeClass, demands: list[Demand]) -> None:
+        """Rows that keep the demands within what is free in the node class."""
         alike = _by_request(demands)
         free_id = self._state.free_id
         key = (tuple(alike), tuple([free_id[i] for i in node_class.nodes]))
@@ -61,12 +57,8 @@ class Capacity:
         together = list(alike.values())
         for amounts, free in slots.rows:
             _add_sum(self._program, together, [amounts[number] for number in alike], free)
-        single = len(node_class.nodes) == 1
-        if slots.alone:
-            pinned = len(slots.rows) > 1 and any(demand.kept for demand in demands)
-            return single or (slots.divide and not pinned)
-        _add_others(self._program, self._state, node_class, demands)
-        return single
+        if not slots.alone:
+            _add_others(self._program, self._state, node_class, demands)
 
 
 def _by_request(demands: list[Demand]) -> dict[int, Demand]:
@@ -92,13 +84,12 @@ def _slots(state: CycleState, node_class: NodeClass, requests: Mapping[int, Reso
         slots = state.slots(size)
         times = {key: request.gpus // size for key, request in requests.items()}
         rows.append((times, sum([slots[i] for i in node_class.nodes])))
-    divide = all(b % a == 0 for a, b in pairwise(sizes))
-    if not divide:
+    if any(b % a for a, b in pairwise(sizes)):
         gpus = sum([max(0, state.free[i].gpus) for i in node_class.nodes])
         rows.append(({key: request.gpus for key, request in requests.items()}, gpus))
     amounts = {state.free_id[i]: i for i in node_class.nodes}.values()
     alone = all(state.gpus_bind(request, i) for request in requests.values() for i in amounts)
-    return _Slots(tuple(rows), divide, alone)
+    return _Slots(tuple(rows), alone)
 
 
 def _add_others(

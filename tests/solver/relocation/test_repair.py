@@ -7,13 +7,16 @@ from dataclasses import replace
 import pytest
 
 from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import Role
 from fourleaf.model.relocation import RepairPlan
-from fourleaf.model.running_gang import RepairPolicy
-from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.resources import Resources
+from fourleaf.model.running_gang import RepairPolicy, StandingGang
+from fourleaf.model.snapshot import RunningPod, Snapshot
 from fourleaf.model.validator import repair_breaches
 from fourleaf.solver.relocation import repair as module
 from fourleaf.solver.relocation.repair import repair
-from tests.small import fabric
+from tests.small import WHOLE, fabric, gang, node, snapshot
+from tests.solver.explain.asking import of_nodes
 from tests.standing import outage, stood
 
 EIGHT = ("a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3")
@@ -222,3 +225,26 @@ def test_what_is_found_without_movable_gangs(monkeypatch: pytest.MonkeyPatch) ->
     assert all(move.pod[0] in "gh" for move in plan.moves)
     assert not plan.proven
     assert [(stage.objective, stage.bound) for stage in plan.stages[:2]] == [(16, 32), (1, 0)]
+
+
+def test_who_lives_finds_room_where_a_node_of_the_leaf_is_half_free() -> None:
+    """Leaders of 8 leave leaf b for d0 and d2, and the worker of 4 that was lost goes to d1.
+
+    Half of d1 is taken: of what is free there no leader has any.
+    """
+    leaders = Role((), WHOLE, bound=(("l-0", "b0"), ("l-1", "b1")))
+    worker = Role(("w-0",), Resources(gpus=4))
+    one = gang("g", roles=(leaders, worker))
+    running = (
+        *(RunningPod("ml", pod, host, WHOLE, one.key, ours=True) for pod, host in leaders.bound),
+        RunningPod("other", "x", "d1", Resources(gpus=4), None),
+    )
+    where = of_nodes(*(node(name, name[0]) for name in ("b0", "b1", "d0", "d1", "d2")))
+    given = replace(
+        snapshot(where, running=running),
+        standing=(StandingGang(one, policy=RepairPolicy.MOVE),),
+    )
+    plan = repaired(given)
+    assert plan.lost == ()
+    assert [(move.pod, move.target) for move in plan.moves] == [("l-0", "d0"), ("l-1", "d2")]
+    assert [placed.pods for placed in plan.placements] == [(("w-0", "d1"),)]
