@@ -33,9 +33,12 @@ def being_bound(ledger: Ledger, pods: PodLister) -> frozenset[GangKey]:
 
 
 def is_out(commit: str, member: Member, pods: PodLister) -> bool:
-    """Whether no binding of a commit that rolls back holds, or can take, the member any more."""
+    """Whether no binding of a commit that rolls back holds, or can take, the member any more.
+
+    One that was bound by no commit after it was fenced is another scheduler's.
+    """
     seen = pods.seen(member.pod.uid)
-    fenced = seen is not None and not seen.node and seen.fence == commit
+    fenced = seen is not None and seen.fence == commit and not (seen.node and seen.commit)
     taken = is_elsewhere(pods, member) or is_bound_by_another(pods, commit, member)
     return fenced or taken or is_gone(pods, member)
 

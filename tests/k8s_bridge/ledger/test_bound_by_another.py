@@ -40,10 +40,20 @@ class One:
 
 
 @pytest.mark.parametrize(
-    ("commit", "out"),
-    [("first", False), ("second", True), ("", False)],
+    ("commit", "fence", "out"),
+    [
+        ("first", "", False),
+        ("second", "", True),
+        ("", "", False),
+        ("", "first", True),
+        ("first", "first", False),
+        ("", "another", False),
+    ],
 )
-def test_who_has_bound_it_decides(commit: str, out: bool) -> None:
-    """Bound by the commit that goes back, by a later one, or by somebody who does not say."""
-    pods = One(PodSeen(POD, node="n1", commit=commit))
+def test_who_has_bound_it_decides(commit: str, fence: str, out: bool) -> None:
+    """Bound by the commit that goes back, by a later one, or by one who does not say.
+
+    What binds a pod that is fenced, and does not say, is another scheduler.
+    """
+    pods = One(PodSeen(POD, node="n1", commit=commit, fence=fence))
     assert is_out("first", MEMBER, pods) is out
