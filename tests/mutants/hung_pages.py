@@ -92,15 +92,6 @@ HUNG_PAGES = (
         "::test_a_list_that_is_throttled_makes_no_repair_late",
     ),
     Mutant(
-        "preemptions whose record is refused",
-        "the solver, the API and every victim's webhooks are asked once a second, for nothing",
-        "k8s_bridge/relocation/preemption.py",
-        "        if why == VICTIMS_STAY:\n",
-        "        if why:\n",
-        f"{RELOCATION}/test_refused_relocations.py"
-        "::test_a_preemption_that_is_refused_for_good_is_planned_now_and_then",
-    ),
-    Mutant(
         "preemptions of the leader before",
         "a new leader repairs nothing for a second each",
         "k8s_bridge/relocation/executor.py",

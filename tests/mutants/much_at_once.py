@@ -26,14 +26,6 @@ MUCH_AT_ONCE = (
         f"{TESTS}::test_pods_that_run_are_read_at_once",
     ),
     Mutant(
-        "gangs of pods that run are read whatever else there is",
-        "a node is planned as free while thousands of gangs are read",
-        PODS,
-        "one in self.urgent or one not in self._members}",
-        "one not in self._members}",
-        f"{TESTS}::test_pods_that_run_are_read_at_once",
-    ),
-    Mutant(
         "namespaces are read in turn",
         "one tenant's thousands of pods come before the gang of another",
         BACKLOG,
