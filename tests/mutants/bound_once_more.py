@@ -120,12 +120,4 @@ BOUND_ONCE_MORE = (
         "tests/k8s_bridge/node_health/test_general_silence.py"
         "::test_who_was_switched_off_long_before_says_nothing_of_who_fell_silent_just_before",
     ),
-    Mutant(
-        "pods that another scheduler has bound after they were let go",
-        "a pod that runs for another scheduler is evicted, as it was to start here once",
-        "k8s_bridge/ledger/compaction.py",
-        "seen.fence == commit and not (seen.node and seen.commit)",
-        "seen.fence == commit and not seen.node",
-        "tests/k8s_bridge/ledger/test_bound_by_another.py::test_who_has_bound_it_decides",
-    ),
 )

@@ -92,6 +92,14 @@ HUNG_PAGES = (
         "::test_a_list_that_is_throttled_makes_no_repair_late",
     ),
     Mutant(
+        "preemptions whose node was lost",
+        "the node of a place dies while others end for it, and the gang pays for that ever longer",
+        "k8s_bridge/relocation/tenants/brief_stays.py",
+        "why.endswith((SEAT_CLOSED, SEAT_GONE))",
+        "why.endswith(SEAT_CLOSED)",
+        f"{RELOCATION}/test_brief_stays.py::test_what_others_did_is_not_held_against_it",
+    ),
+    Mutant(
         "preemptions of the leader before",
         "a new leader repairs nothing for a second each",
         "k8s_bridge/relocation/executor.py",

@@ -26,6 +26,14 @@ MUCH_AT_ONCE = (
         f"{TESTS}::test_pods_that_run_are_read_at_once",
     ),
     Mutant(
+        "pods that another scheduler has bound after they were let go",
+        "a pod that runs for another scheduler is evicted, as it was to start here once",
+        "k8s_bridge/ledger/compaction.py",
+        "seen.fence == commit and not (seen.node and seen.commit)",
+        "seen.fence == commit and not seen.node",
+        "tests/k8s_bridge/ledger/test_bound_by_another.py::test_who_has_bound_it_decides",
+    ),
+    Mutant(
         "namespaces are read in turn",
         "one tenant's thousands of pods come before the gang of another",
         BACKLOG,
