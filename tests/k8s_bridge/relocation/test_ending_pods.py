@@ -23,6 +23,19 @@ async def bench(bench: Bench) -> Bench:
     return bench
 
 
+async def slow_in_place_of_a(bench: Bench, seconds: int) -> None:
+    """A low gang has come to the leaf of `a`, and was told to end, for which it has so long."""
+    await bench.delete("a")
+    await bench.clock.advance(5)
+    body = job("slow", 4, 8)
+    spec = body["spec"]["template"]["spec"]
+    spec["priorityClassName"], spec["terminationGracePeriodSeconds"] = "low", seconds
+    await bench.cluster.create(JOBS, TEAM, body)
+    await bench.clock.advance(5)
+    bench.kubelets.silent |= set((await bench.places("slow")).values())
+    await bench.delete("slow")
+
+
 async def test_who_ends_anyway_is_room_to_come(bench: Bench) -> None:
     """`a` was deleted, and takes a while to end: `b` does not go for a gang that it fits."""
     before = {"b": await bench.uids("b")}
@@ -106,15 +119,7 @@ async def test_quota_that_comes_free_is_waited_for_and_held(keeps: bool) -> None
 
 async def test_who_takes_an_hour_to_end_is_not_waited_for(bench: Bench) -> None:
     """A gang has an hour of grace: `b` makes way at once, and no node idles for that long."""
-    await bench.delete("a")
-    await bench.clock.advance(5)
-    body = job("slow", 4, 8)
-    spec = body["spec"]["template"]["spec"]
-    spec["priorityClassName"], spec["terminationGracePeriodSeconds"] = "low", 3600
-    await bench.cluster.create(JOBS, TEAM, body)
-    await bench.clock.advance(5)
-    bench.kubelets.silent |= set((await bench.places("slow")).values())
-    await bench.delete("slow")
+    await slow_in_place_of_a(bench, 3600)
     await bench.submit("top", 4, priority="high")
     await bench.clock.advance(30)
     assert len(await bench.places("top")) == 4
@@ -153,15 +158,7 @@ async def test_room_of_who_ends_is_not_kept_before_one_whose_turn_it_is() -> Non
 
 async def test_others_do_not_wait_for_the_same_room(bench: Bench) -> None:
     """One has four minutes to end: a gang waits for it, and `b` makes way for the other at once."""
-    await bench.delete("a")
-    await bench.clock.advance(5)
-    body = job("slow", 4, 8)
-    spec = body["spec"]["template"]["spec"]
-    spec["priorityClassName"], spec["terminationGracePeriodSeconds"] = "low", 240
-    await bench.cluster.create(JOBS, TEAM, body)
-    await bench.clock.advance(5)
-    bench.kubelets.silent |= set((await bench.places("slow")).values())
-    await bench.delete("slow")
+    await slow_in_place_of_a(bench, 240)
     await bench.submit("top-1", 4, priority="high")
     await bench.submit("top-2", 4, priority="high")
     await bench.clock.advance(60)
